@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: MIT
 // Damages files at random, but the same way every time, and exercises the result; built with ASan and UBSan.
-//   corrupt [--count N] [--plans N] [--seed S] [--truncations] [--write-seeds DIR] FILE...
-// --count damages bytes of the files, or without FILE of the sample plans of tests/model. --truncations tries every
-// length of every file. --write-seeds stores the sample plans as a start for the corpus and ends. --plans changes
-// fields of the sample plans before they are written, so that they are well formed.
-#include "../model/scatter_plan.hpp"
-#include "../model/tree_ensemble_plan.hpp"
-#include "../model/policy_plan.hpp"
-#include "mutate_plan.hpp"
+//   corrupt [--count N] [--plans N] [--plausible N] [--layouts N] [--seed S] [--truncations] [--last FILE]
+//           [--write-seeds DIR] FILE...
+// --count damages bytes of the files, or without FILE of the sample plans. --truncations tries every length of every
+// file. --write-seeds stores the sample plans as a start for the corpus and ends. --plans changes fields of the sample
+// plans before they are written, so that they are well formed. --plausible changes several together, so that most rules
+// are kept. --layouts moves tensors of valid plans, and compares the results. --last writes every file before it is
+// tried, so that the one that ended the program is there.
 #include "exercise.hpp"
-#include "../model/recurrent_plan.hpp"
-#include "../model/quantized_plan.hpp"
+#include "operator_plans.hpp"
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -77,107 +75,124 @@ bytes to_bytes(const test::plan_spec& plan) {
   return {data, data + file.size()};
 }
 
-/// A network whose dense layer has weights of 8 bits.
-test::plan_spec with_narrow_weights() {
-  test::cnn_sample s = test::make_cnn();
-  const std::int64_t bytes = nsk::panel_elements<std::int8_t>(10, 40);
-  const std::uint32_t t = s.plan.add_constant("bytes", std::vector<std::int8_t>(static_cast<std::size_t>(bytes), 1),
-                                              nsk::format::DataType::int8);
-  s.plan.tensors[t].packing = nsk::format::Packing::panels;
-  s.plan.steps[test::cnn_sample::dense_step].inputs[1] = t;
-  return s.plan;
-}
-
-std::vector<test::plan_spec> samples() {
-  return {test::make_cnn().plan,
-          test::make_mixed(),
-          test::make_recurrent(false, true),
-          test::make_indices(),
-          test::make_lstm(),
-          test::make_policy(),
-          test::make_tree_ensemble(),
-          test::make_scatter(),
-          test::quantized::quantize(),
-          test::quantized::dequantize(),
-          test::quantized::table(),
-          test::quantized::convolution(),
-          test::quantized::convolution_of_rows(),
-          test::quantized::convolution_and_sum(),
-          test::quantized::depthwise(),
-          test::quantized::pooling(),
-          test::quantized::dynamic_range(),
-          test::quantized::dynamic_quantize(),
-          test::quantized::sums(),
-          test::quantized::real_sums(),
-          test::quantized::mean(),
-          test::quantized::resizing(),
-          with_narrow_weights()};
-}
-
-int write_seeds(const std::string& folder) {
-  static const char* const names[] = {
-      "convolutions", "mixed",        "recurrent", "indices",    "lstm",          "policy",
-      "forest",       "scatter",      "quantize",  "dequantize", "table",         "quads",
-      "rows",         "rows_and_sum", "depthwise", "pooling",    "dynamic_range", "dynamic_quantize",
-      "integer_sums", "real_sums",    "mean",      "resizing",   "narrow"};
-  for (std::size_t i = 0; i < sizeof names / sizeof *names; ++i) {
-    const bytes file = to_bytes(samples()[i]);
-    std::ofstream(folder + "/" + names[i], std::ios::binary)
+int write_seeds(const std::vector<test::plan_spec>& plans, const std::string& folder) {
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    const bytes file = to_bytes(plans[i]);
+    std::ofstream(folder + "/plan_" + std::to_string(i), std::ios::binary)
         .write(reinterpret_cast<const char*>(file.data()), static_cast<std::streamsize>(file.size()));
   }
   return 0;
 }
 
-void exercise(const bytes& file, std::map<std::string, long>& verdicts) {
-  ++verdicts[fuzz::exercise(file.data(), file.size()).name()];
+struct options {
+  long count = 20000, plans = 0, plausible = 0, layouts = 0;
+  bool truncations = false;
+  std::string last, seeds;
+  std::vector<bytes> files;
+};
+
+/// Tries files and counts what became of them.
+class trial {
+ public:
+  explicit trial(std::string last) : m_last(std::move(last)) {}
+
+  fuzz::outcome exercise(const bytes& file) {
+    if (!m_last.empty())
+      std::ofstream(m_last, std::ios::binary)
+          .write(reinterpret_cast<const char*>(file.data()), static_cast<std::streamsize>(file.size()));
+    fuzz::outcome o = fuzz::exercise(file.data(), file.size());
+    ++m_verdicts[o.verdict];
+    return o;
+  }
+  void print() const {
+    for (const auto& [name, times] : m_verdicts) std::printf("%8ld %s\n", times, name.c_str());
+  }
+
+ private:
+  std::string m_last;
+  std::map<std::string, long> m_verdicts;
+};
+
+/// Every length of every file; false where a whole one does not open.
+bool truncate(const options& o, trial& t) {
+  for (const bytes& file : o.files) {
+    if (!t.exercise(file).opened) {
+      std::fprintf(stderr, "corrupt: a file does not open before it is damaged\n");
+      return false;
+    }
+    for (std::size_t n = 0; o.truncations && n < file.size(); ++n)
+      t.exercise({file.begin(), file.begin() + static_cast<std::ptrdiff_t>(n)});
+  }
+  return true;
+}
+
+/// Moves tensors of plans; false where what opens computes something else than the plan that it was.
+bool move_tensors(const std::vector<test::plan_spec>& valid, long count, generator& random, trial& t) {
+  std::map<std::size_t, std::vector<std::byte>> expected;
+  for (long i = 0; i < count; ++i) {
+    const std::size_t n = random.below(valid.size());
+    if (expected.count(n) == 0) expected[n] = t.exercise(to_bytes(valid[n])).results;
+    test::plan_spec plan = valid[n];
+    for (std::size_t k = 1 + random.below(2); k-- > 0;) {
+      if (test::tensor_spec* moved = fuzz::movable(random, plan)) fuzz::relayout(random, plan, *moved);
+    }
+    fuzz::pack_arena(plan);
+    const fuzz::outcome o = t.exercise(to_bytes(plan));
+    if (o.opened && !fuzz::agree(o.results, expected[n])) {
+      std::fprintf(stderr, "corrupt: plan %zu computes something else with tensors in other places\n", n);
+      return false;
+    }
+  }
+  return true;
+}
+
+options read_options(int argc, char** argv, generator& random) {
+  options o;
+  const std::map<std::string, long*> numbers = {
+      {"--count", &o.count}, {"--plans", &o.plans}, {"--plausible", &o.plausible}, {"--layouts", &o.layouts}};
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    const bool more = i + 1 < argc;
+    if (const auto number = numbers.find(argument); number != numbers.end() && more) {
+      *number->second = std::atol(argv[++i]);
+    } else if (argument == "--write-seeds" && more) {
+      o.seeds = argv[++i];
+    } else if (argument == "--last" && more) {
+      o.last = argv[++i];
+    } else if (argument == "--seed" && more) {
+      random.state = static_cast<std::uint64_t>(std::atoll(argv[++i]));
+    } else if (argument == "--truncations") {
+      o.truncations = true;
+    } else {
+      o.files.push_back(read_file(argument));
+    }
+  }
+  return o;
 }
 
 }
 
 int main(int argc, char** argv) {
-  long count = 20000, plans = 0;
   generator random{1};
-  bool truncations = false;
-  std::vector<bytes> files;
-  for (int i = 1; i < argc; ++i) {
-    const std::string argument = argv[i];
-    if (argument == "--count" && i + 1 < argc) {
-      count = std::atol(argv[++i]);
-    } else if (argument == "--plans" && i + 1 < argc) {
-      plans = std::atol(argv[++i]);
-    } else if (argument == "--write-seeds" && i + 1 < argc) {
-      return write_seeds(argv[++i]);
-    } else if (argument == "--seed" && i + 1 < argc) {
-      random.state = static_cast<std::uint64_t>(std::atoll(argv[++i]));
-    } else if (argument == "--truncations") {
-      truncations = true;
-    } else {
-      files.push_back(read_file(argument));
-    }
+  options o = read_options(argc, argv, random);
+  const std::vector<test::plan_spec> valid = fuzz::operator_plans();
+  if (!o.seeds.empty()) return write_seeds(valid, o.seeds);
+  if (o.files.empty()) {
+    for (const test::plan_spec& plan : valid) o.files.push_back(to_bytes(plan));
   }
-  const std::vector<test::plan_spec> valid = samples();
-  if (files.empty()) {
-    for (const test::plan_spec& plan : valid) files.push_back(to_bytes(plan));
-  }
-  std::map<std::string, long> verdicts;
-  for (const bytes& file : files) {
-    if (!fuzz::exercise(file.data(), file.size())) {
-      std::fprintf(stderr, "corrupt: a file does not open before it is damaged\n");
-      return 2;
-    }
-    for (std::size_t n = 0; truncations && n < file.size(); ++n)
-      exercise({file.begin(), file.begin() + static_cast<std::ptrdiff_t>(n)}, verdicts);
-  }
-  for (long i = 0; i < count; ++i) {
-    bytes file = files[random.below(files.size())];
+  trial t(o.last);
+  if (!truncate(o, t)) return 2;
+  for (long i = 0; i < o.count; ++i) {
+    bytes file = o.files[random.below(o.files.size())];
     for (std::size_t k = 1 + random.below(random.below(4) == 0 ? 16 : 3); k-- > 0;) damage_once(random, file);
-    exercise(file, verdicts);
+    t.exercise(file);
   }
-  for (long i = 0; i < plans; ++i) {
+  for (long i = 0; i < o.plans + o.plausible; ++i) {
     test::plan_spec plan = valid[random.below(valid.size())];
-    fuzz::mutate_plan(random, plan);
-    exercise(to_bytes(plan), verdicts);
+    i < o.plans ? fuzz::mutate_plan(random, plan) : fuzz::mutate_plausibly(random, plan);
+    t.exercise(to_bytes(plan));
   }
-  for (const auto& [name, times] : verdicts) std::printf("%8ld %s\n", times, name.c_str());
+  if (!move_tensors(valid, o.layouts, random, t)) return 1;
+  t.print();
   return 0;
 }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
+// Opens and runs on one instruction set. Compiled once for each, which gives NSK_ISA_* and the name of its function:
+// NSK_FUZZ_ENTRY.
 #include "exercise.hpp"
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <vector>
 #include <netsuke/all_ops.hpp>
 #include <netsuke/prepare.hpp>
+#include "isolated_steps.hpp"
 
 namespace fuzz {
 namespace {
@@ -62,10 +64,14 @@ std::uint64_t cost_of(const nsk::variant_view& v) {
   return sum;
 }
 
-void collect(const nsk::session<nsk::all_settings>& net, std::vector<std::byte>& results) {
+/// Appends the outputs; with `rows`, of those with rows as many of the `of` that they have.
+void collect(const nsk::session<nsk::all_settings>& net, std::vector<std::byte>& results, int rows = 0, int of = 0) {
   for (int i = 0; i < net.output_count(); ++i) {
     const nsk::span<const std::byte> bytes = net.output_bytes(i);
-    results.insert(results.end(), bytes.begin(), bytes.end());
+    const bool part = rows > 0 && net.output_info(i).tensor().batch() != 0;
+    const std::size_t n =
+        part ? bytes.size() / static_cast<std::size_t>(of) * static_cast<std::size_t>(rows) : bytes.size();
+    results.insert(results.end(), bytes.begin(), bytes.begin() + n);
   }
 }
 
@@ -95,51 +101,61 @@ std::vector<std::byte> results_of(const nsk::model& m, int variant, int fill, bo
     collect(net, results);
   }
   const int rows = m.variant(variant).batch();
-  for (const int fewer : {1, rows / 2, rows - 1}) {  // rows behind the last one keep what memory had: not compared
-    if (net.set_batch(fewer)) on_lanes ? net.run(jobs) : net.run();
+  for (const int fewer : {1, rows / 2, rows - 1}) {
+    if (!net.set_batch(fewer)) continue;
+    on_lanes ? net.run(jobs) : net.run();
+    collect(net, results, fewer, rows);
   }
   return results;
 }
 
-/// Equal bytes, except that any NaN equals any other: their payloads are not promised.
-bool agree(const std::vector<std::byte>& a, const std::vector<std::byte>& b) {
-  if (a.size() != b.size()) return false;
-  for (std::size_t i = 0; i < a.size(); i += 4) {
-    const std::size_t n = a.size() - i < 4 ? a.size() - i : 4;
-    if (std::memcmp(a.data() + i, b.data() + i, n) == 0) continue;
-    float x = 0, y = 0;
-    std::memcpy(&x, a.data() + i, n);
-    std::memcpy(&y, b.data() + i, n);
-    if (n < 4 || !std::isnan(x) || !std::isnan(y)) return false;
+/// Runs steps among poison, of all rows of the inputs and of fewer.
+void isolate(const nsk::model& m, int variant) {
+  constexpr std::size_t max_bytes = 1 << 16;
+  const std::size_t size = m.arena_bytes(2, variant);
+  const int rows = m.variant(variant).batch();
+  if (size > max_bytes) return;
+  exact_memory memory(size, nsk::arena_alignment);
+  std::memset(memory.data(), 0, size);
+  nsk::session<nsk::all_settings> net(m, {memory.data(), size}, variant);
+  if (!net) return;
+  for (const int fewer : {0, rows / 2}) {
+    if (fewer > 0 && !net.set_batch(fewer)) continue;
+    set_inputs(net);
+    run_isolated(net, memory.data(), size, fewer);
   }
-  return true;
 }
 
 }
 
-nsk::status exercise(const std::uint8_t* data, std::size_t size) {
+outcome NSK_FUZZ_ENTRY(const std::uint8_t* data, std::size_t size) {
+  if (!nsk::cpu_supports()) return {"not run: this machine lacks the instruction set", false, {}};
   exact_memory block(size != 0 ? size : 1, 16);  // begins at a multiple of 16, ends where the bytes do
   std::byte* bytes = block.data();
   if (size != 0) std::memcpy(bytes, data, size);
   const std::size_t prepared = nsk::prepared_bytes({bytes, size});
-  if (prepared > (std::size_t{16} << 20)) return nsk::status_code::too_little_memory;
+  if (prepared > (std::size_t{16} << 20)) return {"too large to prepare", false, {}};
   exact_memory expanded(prepared != 0 ? prepared : 1, 64);
   if (prepared != 0) {  // a small file
-    if (const nsk::status s = nsk::prepare({bytes, size}, {expanded.data(), prepared}); !s) return s;
+    if (const nsk::status s = nsk::prepare({bytes, size}, {expanded.data(), prepared}); !s)
+      return {s.name(), false, {}};
     bytes = expanded.data();
     size = prepared;
   }
   nsk::model m;
   const nsk::status s = nsk::open({bytes, size}, m);
-  if (!s) return s;
-  for (int v = 0; v < m.variant_count() && v < 4; ++v) {
+  outcome result{s.name(), static_cast<bool>(s), {}};
+  for (int v = 0; s && v < m.variant_count() && v < 4; ++v) {
     if (m.arena_bytes(2, v) > (std::size_t{16} << 20) || cost_of(m.variant(v)) > 2000000) continue;
-    if (!agree(results_of(m, v, 0, false), results_of(m, v, 0xff, true))) {
+    const std::vector<std::byte> results = results_of(m, v, 0, false);
+    if (!agree(results, results_of(m, v, 0xff, true))) {
       std::fprintf(stderr, "results depend on what was in memory before, or on who ran which tile\n");
       std::abort();
     }
+    isolate(m, v);
+    result.results.insert(result.results.end(), results.begin(), results.end());
   }
-  return s;
+  return result;
 }
 
 }
