@@ -15,7 +15,7 @@ inline constexpr double max_narrow = 256;
 
 struct input_range {
   double low = -1, high = 1;
-  bool hdr = false;  ///< most elements are small, and a few as large as `low` and `high` say
+  bool hdr = false;  ///< elements are small, but for a few that are as large as `low` and `high` say
 
   /// Whether an element may be so large that others near it need sums of their own.
   bool is_wide() const { return hdr || std::max(std::abs(low), std::abs(high)) > max_narrow; }

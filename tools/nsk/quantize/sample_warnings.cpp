@@ -11,7 +11,7 @@ namespace nsk::tool {
 namespace {
 
 /// Spread of an input's numbers, as a share of the largest magnitude, below which they hardly vary.
-constexpr double least_spread = 0.05;
+constexpr double min_spread = 0.05;
 
 struct seen_range {
   double low = std::numeric_limits<double>::infinity(), high = -low;
@@ -65,7 +65,7 @@ std::vector<std::string> warnings_of(const sample_set& set, const image_choices&
     const seen_range seen = range_of(samples, name);
     const std::string text =
         "--calibrate: samples of '" + name + "' hold " + format_text("%.4g to %.4g", seen.low, seen.high);
-    if (seen.count > 1 && seen.spread() < least_spread)
+    if (seen.count > 1 && seen.spread() < min_spread)
       warnings.push_back(text + ", which is hardly any range" + advice_on(how));
     const auto said = ranges.find(name);
     if (said != ranges.end() && (seen.low < said->second.low || seen.high > said->second.high))

@@ -39,7 +39,6 @@ class call {
 
   const node& op() const { return m_node; }
   const graph& source() const { return m_graph; }
-  int version() const { return m_node.version; }
 
   std::size_t input_count() const { return m_inputs.size(); }
   std::size_t output_count() const { return m_outputs.size(); }

@@ -285,7 +285,7 @@ void evaluate_where(call& c) {
 }
 
 void infer_clip(call& c) {
-  c.require_inputs(1, c.version() < 11 ? 1 : 3);
+  c.require_inputs(1, c.op().version < 11 ? 1 : 3);
   for (const std::size_t i : {1, 2})
     if (c.has(i)) c.require(count_of(c.shape(i)) == 1, i == 1 ? "min must be one number" : "max must be one number");
   c.declare(0, c.type(0), c.shape(0));
@@ -299,8 +299,8 @@ void evaluate_clip(call& c) {
     if constexpr (std::is_same_v<T, double>) {
       low = -std::numeric_limits<double>::infinity();
       high = -low;
-      if (c.version() < 11 && c.op().has("min")) low = c.op().number("min", 0);
-      if (c.version() < 11 && c.op().has("max")) high = c.op().number("max", 0);
+      if (c.op().version < 11 && c.op().has("min")) low = c.op().number("min", 0);
+      if (c.op().version < 11 && c.op().has("max")) high = c.op().number("max", 0);
     }
     const auto bound = [&](std::size_t i, T& to) {
       if (!c.has(i)) return;

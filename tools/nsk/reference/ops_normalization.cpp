@@ -16,7 +16,7 @@ void infer_batch_normalization(call& c) {
   c.require_inputs(5, 5);
   c.require_float(0);
   c.require_rank(0, 1, 8);
-  c.require(!trains(c) || c.version() >= 14,
+  c.require(!trains(c) || c.op().version >= 14,
             "training mode is not supported before opset 14. Export the model in inference mode (model.eval())");
   c.require(!c.wants(3) && (trains(c) || !c.wants(1)),
             "its statistics are not supported: before opset 14 they mean training mode. Export the model in inference "
@@ -92,7 +92,7 @@ void infer_group_normalization(call& c) {
   infer_instances(c);
   const std::int64_t groups = groups_of(c);
   c.require(groups >= 1 && c.shape(0)[1] % groups == 0, "the channels cannot be divided into num_groups groups");
-  c.require(c.shape(1)[0] == (c.version() < 21 ? groups : c.shape(0)[1]),
+  c.require(c.shape(1)[0] == (c.op().version < 21 ? groups : c.shape(0)[1]),
             "scale and bias have a wrong length (per group before opset 21, per channel since)");
 }
 
@@ -232,7 +232,7 @@ void evaluate_lp_normalization(call& c) {
 
 /// Before opset 13 rows may begin behind the last axis; counted from the end, axes are those that exist.
 std::size_t softmax_axis(const call& c) {
-  const bool old = c.version() < 13;
+  const bool old = c.op().version < 13;
   const std::int64_t axis = c.op().integer("axis", old ? 1 : -1);
   return c.rank(0) == 0 ? 0 : c.axis(axis, c.rank(0) + (old && axis >= 0 ? 1 : 0));
 }
@@ -241,7 +241,7 @@ std::size_t softmax_axis(const call& c) {
 /// -1) counts.
 void softmax(call& c, void (*finish)(double* y, std::int64_t stride, std::int64_t length, double highest, double sum,
                                      const double* x)) {
-  const bool old = c.version() < 13;
+  const bool old = c.op().version < 13;
   const std::size_t axis = softmax_axis(c);
   shape_t shape = c.shape(0);
   std::size_t along = axis;

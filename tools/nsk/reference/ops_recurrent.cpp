@@ -22,7 +22,7 @@ struct layer {
       c.require_rank(i, 3, 3);
       c.require_float(i);
     }
-    c.require(!a.batch_first || c.version() >= 14, "layout exists from opset 14 on");
+    c.require(!a.batch_first || c.op().version >= 14, "layout exists from opset 14 on");
     time_axis = a.batch_first ? 1 : 0;
     batch_axis = 1 - time_axis;
     time_steps = c.shape(0)[time_axis];

@@ -70,7 +70,7 @@ struct region_axis {
 
 region_axis region_of(const call& c, double from, double to, std::int64_t bins) {
   const bool half = c.op().text("coordinate_transformation_mode",
-                                c.version() < 16 ? "output_half_pixel" : "half_pixel") == "half_pixel";
+                                c.op().version < 16 ? "output_half_pixel" : "half_pixel") == "half_pixel";
   const double scale = c.op().number("spatial_scale", 1), offset = half ? 0.5 : 0;
   double length = to * scale - from * scale;
   if (!half) length = std::max(length, 1.0);

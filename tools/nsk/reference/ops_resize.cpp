@@ -26,12 +26,12 @@ struct resampling {
   bool exclude_outside = false, antialias = false;
 };
 
-bool is_old(const call& c) { return c.op().op == "Upsample" || c.version() < 11; }
+bool is_old(const call& c) { return c.op().op == "Upsample" || c.op().version < 11; }
 
 /// Scales per listed axis; empty where sizes are given.
 std::vector<double> read_scales(const call& c) {
   const auto found = c.op().attributes.find("scales");
-  if (c.op().op == "Upsample" && c.version() < 9 && found != c.op().attributes.end()) {
+  if (c.op().op == "Upsample" && c.op().version < 9 && found != c.op().attributes.end()) {
     const auto* list = std::get_if<std::vector<float>>(&found->second);
     c.require(list != nullptr, "attribute 'scales' must be a list of floats");
     return {list->begin(), list->end()};

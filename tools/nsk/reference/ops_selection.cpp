@@ -192,10 +192,10 @@ void evaluate_scatter_nd(call& c) {
 
 // TopK: k is an attribute before opset 10.
 
-i64 top_count(const call& c) { return c.version() < 10 ? c.op().integer("k", 0) : c.integer_scalar(1); }
+i64 top_count(const call& c) { return c.op().version < 10 ? c.op().integer("k", 0) : c.integer_scalar(1); }
 
 void infer_top_k(call& c) {
-  c.require_inputs(c.version() < 10 ? 1 : 2, 2);
+  c.require_inputs(c.op().version < 10 ? 1 : 2, 2);
   const std::size_t axis = c.axis(c.op().integer("axis", -1), c.rank(0));
   shape_t shape = c.shape(0);
   const i64 k = top_count(c);

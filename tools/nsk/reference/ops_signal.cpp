@@ -54,7 +54,7 @@ struct dft_form {
 };
 
 dft_form dft_form_of(const call& c) {
-  const bool axis_is_input = c.version() >= 20;
+  const bool axis_is_input = c.op().version >= 20;
   c.require_inputs(1, axis_is_input ? 3 : 2);
   c.require_float(0);
   const shape_t& x = c.shape(0);

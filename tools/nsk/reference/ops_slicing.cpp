@@ -53,7 +53,7 @@ std::vector<i64> split_lengths(const call& c, i64 length) {
       c.require(c.op().integer("num_outputs", 0) == count,
                 "attribute 'num_outputs' differs from the number of outputs");
     const i64 part = (length + count - 1) / count;
-    c.require(length % count == 0 || c.version() >= 18, "the axis cannot be split into equal parts");
+    c.require(length % count == 0 || c.op().version >= 18, "the axis cannot be split into equal parts");
     for (i64 i = 0; i < count; ++i) parts.push_back(std::clamp<i64>(length - i * part, 0, part));
   }
   c.require(static_cast<i64>(parts.size()) == count, "there must be one length per output");
@@ -96,7 +96,7 @@ struct slice {
 /// Starts, ends, axes and steps: attributes before opset 10, inputs since.
 slice read_slice(const call& c) {
   std::vector<i64> starts, ends, axes, steps;
-  if (c.version() < 10) {
+  if (c.op().version < 10) {
     starts = c.op().integers("starts");
     ends = c.op().integers("ends");
     axes = c.op().integers("axes");
@@ -132,7 +132,7 @@ slice read_slice(const call& c) {
 }
 
 void infer_slice(call& c) {
-  c.require_inputs(1, c.version() < 10 ? 1 : 5);
+  c.require_inputs(1, c.op().version < 10 ? 1 : 5);
   c.declare(0, c.type(0), read_slice(c).length);
 }
 
@@ -155,7 +155,7 @@ struct padding {
 
 padding read_padding(const call& c) {
   const std::size_t rank = c.rank(0);
-  const std::vector<i64> pads = c.version() < 11 ? c.op().integers("pads") : c.integer_list(1);
+  const std::vector<i64> pads = c.op().version < 11 ? c.op().integers("pads") : c.integer_list(1);
   std::vector<std::size_t> axes;
   if (c.has(3))
     axes = axes_of(c, 3, rank);
@@ -209,7 +209,7 @@ void evaluate_pad(call& c) {
     }
   }
   array constant(c.out(0).type, {1});
-  if (c.version() < 11)
+  if (c.op().version < 11)
     constant.set(0, c.op().number("value", 0));
   else if (c.has(2) && c.data(2).count() == 1)
     constant = c.data(2);

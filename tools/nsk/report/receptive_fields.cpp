@@ -169,11 +169,11 @@ std::optional<double> receptive_fields::error_of(const std::string& name, const 
       if (const double x = std::fabs(a.number(i)); std::isfinite(x))
         scale[static_cast<std::size_t>(i)] = std::max(scale[static_cast<std::size_t>(i)], x);
   }
-  const double least = floor * *std::max_element(scale.begin(), scale.end());
+  const double minimum = floor * *std::max_element(scale.begin(), scale.end());
   double worst = 0;
   for (std::int64_t i = 0; i < wanted.count(); ++i)
     if (const double d = difference(got.number(i), wanted.number(i), element::f32); d > 0)
-      worst = std::max(worst, d / std::max({scale[static_cast<std::size_t>(i)], least, no_difference}));
+      worst = std::max(worst, d / std::max({scale[static_cast<std::size_t>(i)], minimum, no_difference}));
   return worst;
 }
 

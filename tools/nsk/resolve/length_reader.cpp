@@ -123,11 +123,11 @@ std::vector<reading> length_reader::chosen_of(const node& n, std::vector<reading
   const constant_choice* choice = choice_of(n);
   if (choice == nullptr || readings.empty()) return readings;
   std::vector<reading> left;
-  std::size_t most = 0;
-  for (const reading& r : readings) most = std::max(most, changes_of(r, n, m_placer));
+  std::size_t maximum = 0;
+  for (const reading& r : readings) maximum = std::max(maximum, changes_of(r, n, m_placer));
   for (const reading& r : readings) {
     const bool fits = choice->what == constant_choice::kind::numbers ? numbers_in(r) == choice->numbers
-                                                                     : changes_of(r, n, m_placer) == most;
+                                                                     : changes_of(r, n, m_placer) == maximum;
     if (fits) left.push_back(r);
   }
   if (left.empty()) {

@@ -84,6 +84,7 @@ class length_view {
     std::size_t input = 0;
     std::string attribute;  ///< where it is one
     bool is_own(std::size_t i) const { return i < was.size() && now[i] == was[i]; }
+    edit with(const list& numbers) const { return {input, attribute, numbers}; }
   };
 
   /// One axis of a Slice: its bounds, and the length of the axis in the source and now.
@@ -135,7 +136,6 @@ class length_reader : length_view {
   void finish();
 
  private:
-  edit edit_of(const literal& l, const list& numbers) const { return {l.input, l.attribute, numbers}; }
   /// Axes that a Reshape merged into one, in the source and now.
   struct merge {
     list was, now;
@@ -161,10 +161,8 @@ class length_reader : length_view {
   struct window;
   bool may_adapt(const node& n, const window& w) const;
   bool pools_other_images(const node& n, const window& w) const;
-  bool is_left_alone(const window& w, std::size_t i) const;
   reading adapted(const node& n, const window& w) const;
   reading same_again(const node& n, const window& w) const;
-  list sizes_of(std::int64_t size, std::int64_t was, std::int64_t now) const;
   list places_of(std::int64_t v, const sliced_axis& axis, std::int64_t end_was, std::int64_t end_now) const;
   std::vector<list> bounds_of(const slice_bound& b, const sliced_axis& axis) const;
   std::vector<std::pair<slice_bound, sliced_axis>> sliced_axes(const node& n, const literal& starts,

@@ -125,7 +125,7 @@ std::vector<reading> length_reader::choices_of(const node& n, const literal& l, 
                                                const std::string& what) const {
   if (std::all_of(candidates.begin(), candidates.end(), [](const list& c) { return c.size() == 1; })) return {};
   std::vector<reading> found;
-  for (const list& numbers : combinations(candidates)) found.push_back({edit_of(l, numbers)});
+  for (const list& numbers : combinations(candidates)) found.push_back({l.with(numbers)});
   if (found.empty()) give_up(n, "its " + what + " may stand for too many others");
   return found;
 }
@@ -155,14 +155,15 @@ std::vector<reading> length_reader::read_shape_list(const node& n, std::size_t i
 
 /// What a size of a Resize may become: as many times its axis, a share of it, or another length that changed. Of axes
 /// that were equally long its own one counts: no author takes the height of the input and writes the width.
-std::vector<std::int64_t> length_reader::sizes_of(std::int64_t size, std::int64_t was, std::int64_t now) const {
-  list lengths;
+static std::vector<std::int64_t> sizes_of(const length_trial& trial, std::int64_t size, std::int64_t was,
+                                          std::int64_t now) {
+  std::vector<std::int64_t> lengths;
   if (was != now) add_scaled(lengths, size, was, now);
-  const list same = m_trial.lengths.of(size);
+  const std::vector<std::int64_t> same = trial.lengths.of(size);
   const auto is_same = [&](std::int64_t length) { return std::find(same.begin(), same.end(), length) != same.end(); };
   const bool is_axis = !lengths.empty() && is_same(lengths[0]);
   if (was != now) add_shares(lengths, size, was, now);
-  for (const std::int64_t near : m_trial.lengths.near(size))
+  for (const std::int64_t near : trial.lengths.near(size))
     if (!is_axis || !is_same(near)) add_once(lengths, near);
   return lengths;
 }
@@ -181,7 +182,8 @@ std::vector<reading> length_reader::read_resize(const node& n) {
     const bool changes = was[axis] != now[axis], is_alone = !changes && m_trial.lengths.of(to.now[i]).size() != 1;
     axes.push_back({was[axis], now[axis], is_alone ? -static_cast<std::int64_t>(i) : to.now[i]});
     list lengths;
-    if (to.is_own(i) && (changes || was[axis] != to.now[i])) lengths = sizes_of(to.now[i], was[axis], now[axis]);
+    if (to.is_own(i) && (changes || was[axis] != to.now[i]))
+      lengths = sizes_of(m_trial, to.now[i], was[axis], now[axis]);
     add_once(lengths, to.now[i]);
     candidates.push_back(lengths);
   }
@@ -309,7 +311,7 @@ std::vector<reading> length_reader::read_slice(const node& n) {
       from.push_back(bounds[i][static_cast<std::size_t>(chosen[i])][0]);
       to.push_back(bounds[i][static_cast<std::size_t>(chosen[i])][1]);
     }
-    found.push_back({edit_of(starts, from), edit_of(ends, to)});
+    found.push_back({starts.with(from), ends.with(to)});
   }
   if (found.empty()) give_up(n, "its bounds may stand for too many others");
   return found;
@@ -326,11 +328,11 @@ std::vector<reading> length_reader::read_split(const node& n) {
   if (was[axis] == now[axis] || parts.now != parts.was) return {};
   if (const constant_choice* choice = choice_of(n)) {
     if (choice->what == constant_choice::kind::numbers)
-      return {{edit_of(parts, list(choice->numbers.begin(), choice->numbers.end()))}};
+      return {{parts.with(list(choice->numbers.begin(), choice->numbers.end()))}};
     list all;
     for (const std::int64_t part : parts.now)
       if (part * now[axis] % was[axis] == 0) all.push_back(part * now[axis] / was[axis]);
-    if (all.size() == parts.now.size()) return {{edit_of(parts, all)}};
+    if (all.size() == parts.now.size()) return {{parts.with(all)}};
   }
   give_up(n, "its parts may be shares of an axis that was " + std::to_string(was[axis]) + " long and is " +
                  std::to_string(now[axis]) + ", or keep their lengths");
@@ -371,7 +373,7 @@ std::vector<reading> length_reader::read_top_k(const node& n) {
   add_once(numbers, k.now[0]);
   std::vector<reading> found;
   for (const std::int64_t number : numbers)
-    if (number <= now[axis] || number == k.now[0]) found.push_back({edit_of(k, {number})});
+    if (number <= now[axis] || number == k.now[0]) found.push_back({k.with({number})});
   return found;
 }
 

@@ -205,7 +205,7 @@ std::vector<reading> length_reader::targets_of(const node& n, const literal& to,
     give_up(n, "its input was " + to_string(was) + " and is " + to_string(now) +
                    ", and it does not follow what becomes of its target " + to_string(made));
   std::vector<reading> found;
-  for (const list& target : targets) found.push_back({edit_of(to, target)});
+  for (const list& target : targets) found.push_back({to.with(target)});
   return found;
 }
 

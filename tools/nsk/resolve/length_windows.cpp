@@ -36,6 +36,7 @@ std::pair<std::int64_t, std::int64_t> same_pads(std::int64_t length, std::int64_
 struct length_reader::window {
   list kernel, strides, dilations, pads, from, to;  ///< of the axes of the image, which was `from` and is `to`
   std::size_t axes() const { return from.size(); }
+  bool is_left_alone(std::size_t i) const;
 };
 
 /// Whether another pool of the same kernel takes images of other lengths.
@@ -69,10 +70,10 @@ bool length_reader::may_adapt(const node& n, const window& w) const {
 }
 
 /// Whether a kernel of 1 along axis `i` is the network's own, because another axis is pooled to another length.
-bool length_reader::is_left_alone(const window& w, std::size_t i) const {
-  if (w.from[i] == w.to[i]) return true;
-  for (std::size_t j = 0; j < w.axes() && w.kernel[i] == 1; ++j)
-    if (w.kernel[j] != 1 && w.from[j] / w.kernel[j] != w.from[i]) return true;
+bool length_reader::window::is_left_alone(std::size_t i) const {
+  if (from[i] == to[i]) return true;
+  for (std::size_t j = 0; j < axes() && kernel[i] == 1; ++j)
+    if (kernel[j] != 1 && from[j] / kernel[j] != from[i]) return true;
   return false;
 }
 
@@ -80,7 +81,7 @@ bool length_reader::is_left_alone(const window& w, std::size_t i) const {
 reading length_reader::adapted(const node& n, const window& w) const {
   list kernel = w.kernel, strides = w.strides;
   for (std::size_t i = 0; i < w.axes(); ++i) {
-    if (is_left_alone(w, i)) continue;
+    if (w.is_left_alone(i)) continue;
     const std::int64_t results = w.from[i] / w.kernel[i];
     if (w.from[i] % w.kernel[i] != 0 || w.to[i] % results != 0)
       give_up(n, "its kernel may be a share of an axis that was " + std::to_string(w.from[i]) + " long and is " +

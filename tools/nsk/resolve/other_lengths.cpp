@@ -119,16 +119,16 @@ class search {
       for (const auto& [result, numbers] : t.resized) n += numbers;
       return n;
     };
-    std::size_t most = 0;
+    std::size_t maximum = 0;
     for (const length_trial& t : m_fits) {
-      most = std::max(most, count(t));
+      maximum = std::max(maximum, count(t));
       for (auto r = in_all.begin(); r != in_all.end();) {
         const auto found = t.resized.find(r->first);
         r = found == t.resized.end() || found->second != r->second ? in_all.erase(r) : std::next(r);
       }
     }
     if (in_all.empty() || m_fits.size() == 1) return;
-    const auto keeps_some = [&](const length_trial& t) { return count(t) != most; };
+    const auto keeps_some = [&](const length_trial& t) { return count(t) != maximum; };
     m_fits.erase(std::remove_if(m_fits.begin(), m_fits.end(), keeps_some), m_fits.end());
     for (const length_point& point : m_fits[0].points)
       if (m_fits[0].resized.count(point.result) > in_all.count(point.result))
