@@ -20,7 +20,9 @@ class sample_runner {
   explicit sample_runner(variant_source v, const float_storage& floats = {})
       : m_file(open_model(compile_as(v, floats), v.g.name)),
         m_runner(choose_engine("").open(m_file.bytes.data(), m_file.bytes.size(),
-                                        std::max(1, static_cast<int>(std::thread::hardware_concurrency())), 0)) {}
+                                        std::max(1, static_cast<int>(std::thread::hardware_concurrency())), 0)) {
+    for (const state_link& s : v.states) m_next.emplace(s.input, s.output);
+  }
 
   void run(const sample& inputs) {
     for (int i = 0; i < m_file.view.input_count(); ++i) {
@@ -29,19 +31,15 @@ class sample_runner {
     }
     m_runner->run();
   }
-  /// What a state of `g` holds before the next run. States keep the source's axes.
-  array state(const std::string& name, const graph& g) const {
+  /// What a state holds: the next run reads it.
+  array state(const std::string& name) const {
     const variant_view v = m_file.view.variant(0);
-    for (int i = 0; i < v.state_count(); ++i) {
-      const state_view s = v.state(i);
-      if (s.name() != name) continue;
-      array own(element_of(s.tensor().type()), g.values[static_cast<std::size_t>(g.find(name))].shape);
-      std::memcpy(own.data.data(), m_runner->state(i), own.data.size());
-      return own;
-    }
+    for (int i = 0; i < v.state_count(); ++i)
+      if (v.state(i).name() == name) return state(i);
     refuse("there is no state '" + name + "'");
   }
-  /// Calls f(name, output in the source's axes).
+  /// Calls f(name, array in the source's axes) for each output, and for what the run left in each state by the name of
+  /// the output that it was.
   template <class F>
   void for_each_output(F f) {
     for (int i = 0; i < m_file.view.output_count(); ++i) {
@@ -50,11 +48,23 @@ class sample_runner {
       std::memcpy(own.data.data(), m_runner->output(i), own.data.size());
       f(std::string(port.name()), to_source(port, own));
     }
+    const variant_view v = m_file.view.variant(0);
+    for (int i = 0; i < v.state_count(); ++i) f(m_next.at(v.state(i).name()), state(i));
   }
 
  private:
+  /// States keep the source's axes.
+  array state(int index) const {
+    const tensor_info stored = m_file.view.variant(0).state(index).tensor();
+    const auto lengths = stored.shape();
+    array own(element_of(stored.type()), shape_t(lengths.begin(), lengths.end()));
+    std::memcpy(own.data.data(), m_runner->state(index), own.data.size());
+    return own;
+  }
+
   model_file m_file;
   std::unique_ptr<runner> m_runner;
+  std::map<std::string, std::string> m_next;  ///< output of the source that becomes the state of a name
 };
 
 /// The place of the first of the largest elements, and how many are NaN.
@@ -114,7 +124,7 @@ std::map<std::string, tensor_statistics> calibrate(const variant_source& v,
     };
     for (const std::string& name : inputs) {
       const auto given = samples[i].find(name);
-      look_at(name, given != samples[i].end() ? given->second : runner.state(name, watched.g));
+      look_at(name, given != samples[i].end() ? given->second : runner.state(name));
     }
     runner.run(samples[i]);
     runner.for_each_output(look_at);
@@ -129,7 +139,8 @@ std::vector<std::vector<double>> channel_magnitudes_of(const variant_source& v, 
   std::map<std::string, std::vector<double>> seen;
   for (const std::string& name : names) {
     const value_id id = watched.g.find(name);
-    if (seen.emplace(name, std::vector<double>()).second) watched.g.outputs.push_back(id);
+    const bool is_output = std::find(watched.g.outputs.begin(), watched.g.outputs.end(), id) != watched.g.outputs.end();
+    if (seen.emplace(name, std::vector<double>()).second && !is_output) watched.g.outputs.push_back(id);
   }
   sample_runner runner(watched);
   for (const sample& s : samples) {

@@ -7,8 +7,8 @@
 
 #include "errors.hpp"
 #include "io/layout.hpp"
-#include "reference/evaluator.hpp"
 #include "report/random_inputs.hpp"
+#include "report/used_rows.hpp"
 
 namespace nsk::tool {
 namespace {
@@ -44,6 +44,14 @@ std::map<std::string, array> results_of(runner& r, const variant_view& v) {
   return results;
 }
 
+/// What an output of the source is: computed, or a constant; null where there is none.
+const array* wanted_of(const graph& g, const std::map<std::string, array>& computed, const std::string& name) {
+  const auto found = computed.find(name);
+  if (found != computed.end()) return &found->second;
+  const value_id constant = g.find(name);
+  return constant != no_value ? g.values[static_cast<std::size_t>(constant)].constant.get() : nullptr;
+}
+
 }
 
 void noise_sums::add(const array& wanted, const array& found) {
@@ -70,15 +78,18 @@ std::vector<port_noise> noise_of(const graph& g, const std::map<std::string, arr
   const variant_view v = m.variant(variant);
   fill(r, v, inputs);
   r.run();
-  const std::map<std::string, array> exact = evaluator(g).run(in_source_shapes(g, wanted));
+  const std::map<std::string, array> exact =
+      evaluate_source(g, in_source_shapes(g, wanted), [](const std::string&, array&) {});
   std::vector<port_noise> result;
   for (const auto& [name, found] : results_of(r, v)) {
-    const auto want = exact.find(name);
-    if (want == exact.end() || want->second.count() != found.count())
+    const array* want = wanted_of(g, exact, name);
+    const bool same_rank = want != nullptr && want->shape.size() == found.shape.size();
+    const array used = same_rank ? used_part(found, want->shape) : found;
+    if (want == nullptr || want->count() != used.count())
       refuse("the source model has no output '" + name + "' of shape " + to_string(found.shape) +
              ": the .nsk file was made from another model, or with other options");
     noise_sums sums;
-    sums.add(want->second, meaning(name, found));
+    sums.add(*want, meaning(name, used));
     result.push_back({name, sums.decibels()});
   }
   std::stable_sort(result.begin(), result.end(),
