@@ -199,7 +199,7 @@ def check_halves(network):
     np.save(data / "0.npy", np.random.default_rng(3).standard_normal((1, 32, 10, 10)).astype(F))
     choice.write_text('{"layers": {"first": "fp16"}}')
     text = must("quantize", "--target", "size", wide, "-o", network.model, "--calibrate", data, "--override", choice)
-    expect("float32 in first: kept by --override, no fp16: Winograd" in text, f"a layer that cannot be fp16:\n{text}")
+    expect("weights are float16 in 1 of 1 layers" in text, f"a layer of Winograd's that is fp16:\n{text}")
     choice.write_text('{"layers": {"first": "fp16", "last": "float32"}}')
     network.made("--override", choice, "--report", page)
     formats = {l["name"]: l["format"] for l in json.loads((network.folder / "halves.json").read_text())["layers"]}
