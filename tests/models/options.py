@@ -59,8 +59,8 @@ def same_help():
 def same_bytes(folder, source, source_options):
     for how in ("fp16", "w8"):
         for what, options in source_options.items():
-            made = []
-            for command, formats in (("convert", ["--weights", how]), ("quantize", ["--format", how, "--target", "size"])):
+            options, made = options + ([] if "--target" in options else ["--target", "size"]), []
+            for command, formats in (("convert", ["--weights", how]), ("quantize", ["--format", how])):
                 must(command, source, "-o", folder / "made.nsk", "--quiet", *formats, *options)
                 made.append((folder / "made.nsk").read_bytes())
             expect(made[0] == made[1], f"{how} with {what}: convert --weights and quantize --format give different files")
@@ -113,7 +113,7 @@ with tempfile.TemporaryDirectory() as name:
     same_help()
     same_bytes(folder, source, {"nothing": [], "changes": ["--argmax", "scores", "--rename", "map=heat", "--swish-to-hard-swish"], "one output": ["--output-value", "scores"],
                                 "a layout": ["--keep-layout", "image"], "a GPU": ["--gpu"], "variants": ["--variant", "a:image=1x3x16x16", "--variant", "b:image=1x3x32x32"],
-                                "direct": ["--no-winograd", "--max-tile-us", "20"], "a small file": ["--small", "--embed-check"]})
+                                "a machine": ["--target", "pc"], "another machine": ["--target", "mobile", "--variant", "a:image=1x3x64x64"], "direct": ["--no-winograd", "--max-tile-us", "20"], "a small file": ["--small", "--embed-check"]})
     same_bytes(folder, open_batch, {"a batch": ["--batch-max", "4"]})
     deprecated(folder, source)
     formats_of_layers(folder, source)

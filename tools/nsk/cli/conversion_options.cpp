@@ -54,7 +54,15 @@ void add_conversion_options(CLI::App* command, file_options& files, convert_opti
 std::vector<std::string> target_names() {
   std::vector<std::string> names;
   for (const target& t : targets()) names.push_back(t.name);
+  names.push_back("size");
   return names;
+}
+
+void take_target(convert_options& o, const std::string& name) {
+  const target* machine = find_target(name);
+  o.streams = machine != nullptr ? machine->streams : stream_target();
+  o.kept_weights = machine != nullptr ? machine->kept_weights : 0;
+  o.fewest_bytes = machine == nullptr;
 }
 
 CLI::App* add_convert(CLI::App& app, file_options& files, convert_options& o) {
@@ -70,8 +78,8 @@ CLI::App* add_convert(CLI::App& app, file_options& files, convert_options& o) {
                "With --check: write the comparison as Markdown with a chart (FILE.md, FILE.svg)", {".svg"});
   command
       ->add_option_function<std::string>(
-          "--target", [&o](const std::string& name) { o.streams = find_target(name)->streams; },
-          "Compute large layers in bands of rows, in the caches of pc, pc-vnni, zen2-console or mobile")
+          "--target", [&o](const std::string& name) { take_target(o, name); },
+          "Large layers in bands of rows for caches of pc, pc-vnni, zen2-console, mobile; size: few bytes")
       ->type_name("NAME")
       ->check(silent(CLI::IsMember(target_names())));
   command

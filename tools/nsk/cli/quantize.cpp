@@ -232,12 +232,13 @@ exit_code quantize(const quantize_options& o, command_files& files) {
   const calibration_files given = calibration_files_of(o);
   require_sense(o, given);
   convert_options conversion = o.conversion;
-  conversion.fewest_bytes = o.target == "size";
   if (o.format != "int8") {
     conversion.weights = o.format == "w8" ? weight_format::w8 : weight_format::fp16;
     if (const target* machine = find_target(o.target)) conversion.kept_weights = machine->kept_weights;
     return convert(conversion, files);
   }
+  conversion.streams = {};  // layers of integers are not streamed
+  conversion.kept_weights = 0;
   if (!given.saved.empty()) files.add_input("--calibrate", given.saved);
   quantize_result result;
   const auto change = [&](std::vector<variant_source>& variants, const overrides& chosen, progress_line& progress) {

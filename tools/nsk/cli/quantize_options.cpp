@@ -50,14 +50,16 @@ CLI::App* add_quantize(CLI::App& app, file_options& files, quantize_options& o) 
                    "Range of a tensor: mse (squared error) by default, minmax, percentile (99.99), kl (divergence)")
       ->type_name("HOW")
       ->check(silent(CLI::IsMember({"mse", "minmax", "percentile", "kl"})));
-  std::vector<std::string> machines = target_names();
-  machines.push_back("size");
   command
-      ->add_option(
-          "--target", o.target,
+      ->add_option_function<std::string>(
+          "--target",
+          [&o](const std::string& name) {
+            o.target = name;
+            take_target(o.conversion, name);
+          },
           "Floats where they are faster: on pc (AVX2, by default), pc-vnni, zen2-console, mobile; size: nowhere")
       ->type_name("HOW")
-      ->check(silent(CLI::IsMember(machines)));
+      ->check(silent(CLI::IsMember(target_names())));
   add_repeated(command, "--keep", o.kept, "NAME", "Leave this node as it is");
   add_repeated(
       command, "--integer-io", o.integer_io, "NAME=TYPE",

@@ -97,7 +97,7 @@ CLI::App* add_bench(CLI::App& app, file_options& files, bench_options& o) {
   files.reads(command, "--input", o.inputs, "NAME=FILE.npy", "Input; noise where none is given, and 0 for integers");
   add_lanes(command, o.lanes);
   add_isa(command, o.isa);
-  add_device(command, o.device, "Measure a GPU: its own clock, and what recording takes; null computes nothing", true);
+  add_device(command, o.device, "Measure a GPU: its clock, and recording; null computes nothing", true);
   add_halves(command, "--device", o.halves);
   add_seconds(command, o.seconds);
   command->add_option("--rounds", o.rounds, "Measure N times --seconds; steps show the least of all, not the median")
