@@ -16,8 +16,9 @@ from onnx import TensorProto, helper
 
 from models import TOOL, must
 
-NOT_FILES = {"COMMAND", "HOW", "", "N", "NAME", "S", "US", "X", "NAME=SHAPE", "NAME=VALUE", "NAME=COUNT", "NAME:INPUT=SHAPE,..", "INPUT=OUTPUT", "OLD=NEW"}  # other values
+NOT_FILES = {"COMMAND", "HOW", "", "N", "NAME", "S", "US", "X", "NAME=SHAPE", "NAME=VALUE", "NAME=COUNT", "NAME:INPUT=SHAPE,..", "NODE=HOW", "NAME=LO..HI", "NAME=TYPE", "INPUT=OUTPUT", "OLD=NEW"}  # other values
 EXTRA = {"convert": ["--check"], "bench": ["--seconds", "0.02"], "profile": ["--seconds", "0.02"], "quantize": ["--target", "size"]}
+MAY_BE_FILES = {"--set"}  # numbers, or an array: models.output_values reads some, and damaged ones
 SUFFIXES = {("convert", "source"): ".onnx", ("check", "source"): ".onnx", ("from-json", "source"): ".json"}
 # Input -> where its content comes from, and what stands before its path.
 RECIPES = {"source": ("model.onnx", ""), "model": ("model.nsk", ""), "--override": ("choices.json", ""), "--profile": ("machine.json", ""),
@@ -73,9 +74,10 @@ def types_of(text):
 def read_command(name):
     text = must(name, "--help")
     reads, writes, types = listed(text, "Reads"), listed(text, "Writes"), types_of(text.split("\nExamples:")[0])
+    reads = [(option, note) for option, note in reads if option not in MAY_BE_FILES]
     declared = {option for option, _ in reads + writes}
     for option, form in types.items():
-        names_file = "FILE" in form or "DIRECTORY" in form
+        names_file = any(word in form for word in ("FILE", "DIRECTORY", "TEXT.", "CODE."))
         if names_file != (option in declared) or not names_file and form not in NOT_FILES:
             raise SystemExit(f"nsk {name} --help: {option} takes '{form}': is it read or written? Make it with cli/file_options.hpp")
     if declared - set(types):

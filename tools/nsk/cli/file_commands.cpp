@@ -47,7 +47,7 @@ CLI::App* add_json(CLI::App& app, file_options& files, json_options& o) {
       .writes(command, "-o,--output", o.output, "TEXT.json",
               "JSON file to write; of a graph the large constants go to the folder TEXT.constants, of a .nsk file the "
               "weights to TEXT.weights",
-              {".weights"}, "and .weights or the folder .constants beside it")
+              {".weights"})
       ->required();
   add_repeated(command, "--input", o.inputs, "NAME=SHAPE", "Of a TensorFlow Lite model: lengths that it leaves open");
   command->add_flag("--dequantize", o.dequantize, "Of a TensorFlow Lite model: make it a float32 one");
@@ -79,8 +79,7 @@ CLI::App* add_codegen(CLI::App& app, file_options& files, codegen_options& o) {
   files.reads(command, "model", o.model, "FILE", ".nsk file")->required();
   files
       .writes(command, "-o,--output", o.output, "CODE.hpp",
-              "Header to write; weights that it does not hold go to CODE.weights", {},
-              "and .weights beside it, unless they are embedded")
+              "Header to write; weights that it does not hold go to CODE.weights")
       ->required();
   command
       ->add_option("--weights", o.weights,

@@ -19,12 +19,11 @@ CLI::Option* file_options::reads(CLI::App* command, const char* name, std::vecto
 }
 
 CLI::Option* file_options::writes(CLI::App* command, const char* name, std::string& path, const char* form,
-                                  const char* what, const std::vector<std::string>& extensions, std::string remark) {
-  if (remark.empty() && !extensions.empty()) {
-    for (std::size_t i = 0; i < extensions.size(); ++i)
-      remark += (i == 0 ? "and " : i + 1 == extensions.size() ? " and " : ", ") + extensions[i];
-    remark += " beside it";
-  }
+                                  const char* what, const std::vector<std::string>& extensions) {
+  std::string remark;
+  for (std::size_t i = 0; i < extensions.size(); ++i)
+    remark += (i == 0 ? "and " : i + 1 == extensions.size() ? " and " : ", ") + extensions[i];
+  if (!remark.empty()) remark += " beside it";
   return note({command, command->add_option(name, path, what), use::write, extensions, remark}, form);
 }
 

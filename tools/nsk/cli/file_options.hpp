@@ -19,10 +19,9 @@ class file_options {
                      const char* remark = "");
   CLI::Option* reads(CLI::App* command, const char* name, std::vector<std::string>& values, const char* form,
                      const char* what);
-  /// Adds an option whose file the command writes; with `extensions`, others beside it, of which the help says
-  /// `remark`, or lists them.
+  /// Adds an option whose file the command writes; with `extensions`, others beside it.
   CLI::Option* writes(CLI::App* command, const char* name, std::string& path, const char* form, const char* what,
-                      const std::vector<std::string>& extensions = {}, std::string remark = "");
+                      const std::vector<std::string>& extensions = {});
   /// Adds an option that names a directory to write to.
   CLI::Option* writes_into(CLI::App* command, const char* name, std::string& path, const char* form, const char* what);
 
