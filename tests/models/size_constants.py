@@ -231,20 +231,53 @@ def fixed(**settings):
     return m
 
 
+def many(h, w):
+    """Twelve numbers of a network, and one that was made of a length: one of the last axis' channels."""
+    return np.append(np.random.default_rng(7).uniform(0.1, 9, 12), h - 1)
+
+
+def table(h, w):
+    """Twenty numbers, eight of which were made of a length."""
+    made = [h - 1, (h - 1) / 2, 1 / (h - 1), 2 / (h - 1), h, h / 2, 1 / h, 2 / h]
+    return np.append(np.random.default_rng(9).uniform(0.1, 9, 12), made)
+
+
+def bias(h, w):
+    return np.random.default_rng(8).uniform(-3, 3, 3000)
+
+
+def beside(numbers, operator="Mul"):
+    """A constant of numbers that meets an image's channels, put there by a convolution or a product."""
+
+    def network(w, height, width):
+        x = w.transpose(w.input("x", [1, 3, height, width]), 0, 2, 3, 1)
+        a = numbers(height, width)
+        y = w.linear(w.reduce(x, [1, 2]), len(a))
+        w.output(w.add(operator, [y, w.constant(a)], y.shape))
+
+    network.numbers, network.operator, network.stride, network.is_whole = lambda h, w: list(numbers(h, w)), operator, 1, False
+    network.used = lambda values, changed: [values[i] for i in changed]
+    return network
+
+
 def rules(folder):
     """Each expression alone has to stop the conversion, and to follow: a rule that is missing or wrong fails here. Numbers of the network do not stop it."""
     forms = [dict(names=[n, n]) for n in SINGLE] + [dict(names=["n", "n"], double=d) for d in DOUBLE]
     forms += [dict(names=[n, n], is_whole=True) for n in WHOLE] + [dict(names=["n - 1"] * 2, operator=o) for o in OPERATORS]
     forms += [dict(names=["1 / (n - 1)", "2 / n"], form=f) for f in ("vector", "channels")]
-    for f in forms:
-        c = case(1, folder, fixed(**f), (37, 41), (61, 53))
-        found = c.outcome()
-        assert found.startswith(("follows", "several")), f"{f}: {found}"
-    for number in (*(p for p in PLAIN if p != 1 / 6), 1e-5, 1e4, 0.7310001, -9.217):  # a sixth is plain beside a Clip
-        c = case(1, folder, fixed(names=["n", "n"], numbers=lambda h, w, number=number: [number] * 2), (37, 41), (61, 53))
-        found = c.outcome()
-        assert found == "converts", f"{number}: {found}"
-    print(f"{len(forms)} expressions and operators stop and follow, numbers of the network do not stop")
+    networks = [(str(f), fixed(**f)) for f in forms] + [(f.__name__, beside(f)) for f in (many, table)]
+    for name, network in networks:
+        found = case(1, folder, network, (37, 41), (61, 53)).outcome()
+        assert found == "follows with --constant NODE=follow", f"{name}: {found}"
+    own = [((37, 41), number) for number in (0, 1, 2, 3, 4, 6, 0.5, 0.7310001, -9.217)]
+    own += [((256, 41), number) for number in (255, 127.5, 1 / 255, 1 / 127.5)] + [((100, 100), 1e4), ((100, 100), 1e-4)]
+    for a, number in own:
+        found = case(1, folder, fixed(names=["n", "n"], numbers=lambda h, w, number=number: [number] * 2), a, (61, 53)).outcome()
+        assert found == "converts", f"{number} for {a}: {found}"
+    for operator in ("Add", "Mul"):
+        found = case(1, folder, beside(bias, operator), (37, 41), (61, 53)).outcome()
+        assert found == "converts", f"3000 random numbers: {found}"
+    print(f"{len(networks)} expressions and operators stop and follow, numbers of the network do not stop")
 
 
 def main():
