@@ -23,7 +23,7 @@ SUFFIXES = {("convert", "source"): ".onnx", ("check", "source"): ".onnx", ("from
 # Input -> where its content comes from, and what stands before its path.
 RECIPES = {"source": ("model.onnx", ""), "model": ("model.nsk", ""), "--override": ("choices.json", ""), "--profile": ("machine.json", ""),
            "--input": ("x.npy", "x="), "--calibrate": ("x.npy", "x="), "--replace": ("w.npy", "W="),
-           ("from-json", "source"): ("model.json", ""), ("prepare", "model"): ("small.nsk", "")}
+           ("quantize", "--override"): ("chosen.json", ""), ("from-json", "source"): ("model.json", ""), ("prepare", "model"): ("small.nsk", "")}
 # What a command finds out itself: note of the help -> content, whether it must be beside the option's file under a plain name.
 BESIDE = {"and its external data": ("data.bin", False), "and the .weights that it names": ("model.weights", True)}
 INSIDE = {("run", "the files in it"): "y.npy"}
