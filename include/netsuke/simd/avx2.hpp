@@ -277,7 +277,7 @@ NSK_INLINE void store_part(std::uint8_t* p, bytes x) {
   else if constexpr (First % 16 == 0)
     _mm_storel_epi64(reinterpret_cast<__m128i*>(p), half);
   else
-    _mm_storeh_pd(reinterpret_cast<double*>(p), _mm_castsi128_pd(half));
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(p), _mm_unpackhi_epi64(half, half));
 }
 NSK_INLINE bytes max(bytes a, bytes b) { return {_mm256_max_epu8(a.v, b.v)}; }
 namespace impl {
