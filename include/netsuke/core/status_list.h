@@ -174,7 +174,7 @@
     "the port is no dense float32 image [1, H, W, C] with as many channels as the settings' order names")             \
   X(no_texture_pipeline, port, "the plan was made without texture inputs or outputs: set them in plan_settings")      \
   X(bad_range, dispatch, "dispatches or bytes outside the plan, the port or the buffer")                              \
-  X(misaligned_offset, port, "offsets and sizes of copies must be multiples of 4")                                    \
+  X(misaligned_offset, port, "offsets and sizes of copies must be multiples of 4: round them up")                     \
   X(device_broken_rule, dispatch, "a rule of the device was broken: checked_device::violation_text() says which")     \
   X(alpha_not_kept, output,                                                                                           \
     "a texture is written whole: set tensor_settings::alpha to opaque, or give the tensor an alpha")                  \
