@@ -25,7 +25,7 @@ NET = "nsk::session<nsk::all_settings>& net"
 PROGRAMS = [
     ("a clock of time points",
      f"struct moment {{ long t; }};\nvoid use({NET}) {{ while (!net.step(nsk::microseconds{{1}}, [] {{ return moment{{1}}; }})) {{}} }}", [CLOCK]),
-    ("input<double>()", f"void use({NET}) {{ net.input<double>(); }}", [ELEMENT]),
+    ("input<double>()", f"void use({NET}) {{ static_cast<void>(net.input<double>()); }}", [ELEMENT]),
     ("a settings type with nothing in it", "struct mine {};\nnsk::session<mine> net;\nvoid use() { net.run(); }", [OPS]),
     ("a job system without parallel_for", f"struct pool {{}};\nvoid use({NET}, pool& p) {{ net.run(p, 2); }}", [JOBS]),
     ("a profiler without end", """struct tracer { void begin(int) {} };
@@ -42,7 +42,7 @@ void use({NET}, nsk::span<double> in, nsk::span<const double> out) {{
   net.output<unsigned>();
   net.output<unsigned>("scores");
   if (!net.input(0, in) || !net.input("image", in) || !net.output(0, out) || !net.output("scores", out)) return;
-}}""", [ELEMENT] * 8),
+}}""", [ELEMENT] * 5),
     ("job systems and clocks", f"""struct pool {{}};
 void use({NET}, pool& p) {{
   net.step(nsk::work{{1}}, p);
