@@ -28,10 +28,7 @@ value_id convolution(nsk::test::graph_builder& b, value_id x, const std::string&
 }
 
 /// By the name of its result, whether each convolution mixes windows.
-std::map<std::string, bool> mixed_windows(const graph& resolved, const std::set<std::string>& wide,
-                                          const std::vector<state_link>& states = {}) {
-  variant_source v{"default", resolved, states};
-  v.wide_inputs = wide;
+std::map<std::string, bool> mixed_windows(const variant_source& v) {
   const model_file file = open_model(compile({v}, {}), "test");
   std::map<std::string, bool> mixed;
   for (int i = 0; i < file.view.variant().step_count(); ++i) {
@@ -39,6 +36,12 @@ std::map<std::string, bool> mixed_windows(const graph& resolved, const std::set<
     if (s.op() == nsk::op::conv_2d) mixed[s.name()] = algorithm_of(s) != nsk::conv_algorithm::direct;
   }
   return mixed;
+}
+std::map<std::string, bool> mixed_windows(const graph& resolved, const std::set<std::string>& wide,
+                                          const std::vector<state_link>& states = {}) {
+  variant_source v{"default", resolved, states};
+  v.wide_inputs = wide;
+  return mixed_windows(v);
 }
 
 /// Whether a convolution behind `op` of a wide input mixes windows; the one before it must not.
@@ -103,4 +106,24 @@ TEST_CASE("convolutions are direct behind an addend, a clip beyond 256 and a sta
   std::size_t direct = 0;
   for (const auto& [name, mixes] : mixed) direct += mixes ? 0 : 1;
   CHECK(direct == 1);  // the one that reads the state
+}
+
+TEST_CASE("convolutions are direct that read an input of which nothing is said, those behind them are not") {
+  const auto mixed = [](bool scaled) {
+    nsk::test::graph_builder b;
+    value_id x = b.input("x", {1, channels, side, side});
+    if (scaled) x = b.node_of("Sqrt", {b.node_of("Relu", {x}, "positive")}, "scaled");
+    b.output(convolution(b, b.node_of("Relu", {convolution(b, x, "a")}, "r"), "b"));
+    resolve(b.g, {});
+    variant_source v{"default", b.g};
+    v.unknown_inputs = {"x"};
+    return mixed_windows(v);
+  };
+  for (const bool scaled : {false, true}) {
+    CAPTURE(scaled);
+    const std::map<std::string, bool> found = mixed(scaled);
+    REQUIRE(found.size() == 2);
+    CHECK_FALSE(found.begin()->second);
+    CHECK(found.rbegin()->second);
+  }
 }

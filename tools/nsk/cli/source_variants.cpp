@@ -134,7 +134,10 @@ variant_source read_variant(const source_options& o, const wanted_variant& wante
   resolve_rows(v, inputs, fixed);
   v.states = states_of(v.g, states);
   change(v, changes_of(o));
-  v.wide_inputs = wide_inputs(ranges_of(o, v.g));
+  const input_ranges ranges = ranges_of(o, v.g);
+  v.wide_inputs = wide_inputs(ranges);
+  v.unknown_inputs = unknown_inputs(v.g, ranges);
+  for (const state_link& s : v.states) v.unknown_inputs.erase(s.input);
   return v;
 }
 

@@ -96,7 +96,7 @@ void require_opened(const status& s, const compiled& c) {
 
 /// A program lowered for one kind of device; memory is still to be planned.
 plan lowered(const program& p, const variant_source& v, lower_options lowering, const compile_options& options) {
-  for (const std::string& name : wide_convolutions(p, v.wide_inputs))
+  for (const std::string& name : wide_convolutions(p, v.wide_inputs, v.unknown_inputs))
     lowering.algorithms.emplace(name, conv_algorithm::direct);
   plan layout = lower(p, lowering);
   if (v.batch != 0) bind_batch(layout, v.batch, v.batched_inputs);

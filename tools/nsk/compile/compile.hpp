@@ -49,6 +49,7 @@ struct variant_source {
   int batch = 0;                                    ///< maximum number of rows of a batch; 0: fixed shapes
   std::set<std::string> batched_inputs = {};        ///< inputs whose first axis is the batch
   std::set<std::string> wide_inputs = {};           ///< inputs and states with a few elements that are far larger
+  std::set<std::string> unknown_inputs = {};        ///< inputs of which nothing is said (wide_convolutions)
   std::shared_ptr<const graph> exported = nullptr;  ///< for the source's own shapes, where the variant has others
 };
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include "graph/graph.hpp"
 
 namespace nsk::tool {
 
@@ -27,6 +28,16 @@ inline std::set<std::string> wide_inputs(const input_ranges& ranges) {
   std::set<std::string> names;
   for (const auto& [name, range] : ranges)
     if (range.is_wide()) names.insert(name);
+  return names;
+}
+
+/// The inputs of which nothing is said.
+inline std::set<std::string> unknown_inputs(const graph& g, const input_ranges& ranges) {
+  std::set<std::string> names;
+  for (const value_id v : g.inputs) {
+    const std::string& name = g.values[static_cast<std::size_t>(v)].name;
+    if (ranges.count(name) == 0) names.insert(name);
+  }
   return names;
 }
 
