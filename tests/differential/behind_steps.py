@@ -200,8 +200,10 @@ def padded(g):
 
 def reshaped(g):
     v = g.pick()
-    kind = g.net.choice(["line", "halves", "unsqueeze", "flatten", "transpose", "columns", "rows by shape"])
-    if kind == "line":
+    kind = g.net.choice(["line", "turned line", "halves", "unsqueeze", "flatten", "transpose", "columns", "rows by shape"])
+    if kind == "turned line":  # what varies is behind what does not
+        v = g.add("Transpose", [v], v.axes[::-1], perm=list(range(len(v.axes)))[::-1], keep=False)
+    if kind in ("line", "turned line"):
         return g.add("Reshape", [v, g.ints(-1)], [g.count()], keep=True)
     if kind == "transpose":
         order = list(range(len(v.axes)))

@@ -98,14 +98,14 @@ ERRORS += [("bounded/" + file, right, wrong, BEHIND) for file, right, wrong in (
     ("table.cpp", "{follow_gather, fill_gather}", "{follow_gather}"),
     ("table.cpp", "{follow_scatter_nd, fill_scatter}", "{follow_scatter_nd}"),
     ("rules_moves.cpp", "product_of(x, 0, from) != product_of(y, 0, to)", "false"),
-    ("rules_moves.cpp", "end = c.clamped(length, c.low(length), p.end.plus);", "end = length;"),
+    ("rules_moves.cpp", "axes[p.axis] = c.clamped(*taken, 0, std::numeric_limits<i64>::max());", "axes[p.axis] = *taken;"),
     ("amount.cpp", "a.plus + sign * b.plus", "a.plus"),
     ("numbers.cpp", "c.clamped(varying, c.low(varying), limit)", "varying"),
 )]
 
 
 def copy_sources(folder):
-    for name in ("CMakeLists.txt", "include", "schema", "tools", "tests"):
+    for name in ("CMakeLists.txt", "include", "schema", "tools", "tests", "bindings", "shaders", "examples"):
         source, target = REPOSITORY / name, folder / name
         if target.exists():
             shutil.rmtree(target) if target.is_dir() else target.unlink()
