@@ -3,13 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <memory>
 #include <thread>
 
 #include "engine/model_file.hpp"
+#include "engine/values.hpp"
 #include "errors.hpp"
-#include "io/layout.hpp"
 #include "report/noise.hpp"
 
 namespace nsk::tool {
@@ -25,43 +24,26 @@ class sample_runner {
   }
 
   void run(const sample& inputs) {
-    for (int i = 0; i < m_file.view.input_count(); ++i) {
-      const array input = to_engine(m_file.view.input(i), inputs.at(m_file.view.input(i).name()));
-      std::memcpy(m_runner->input(i), input.data.data(), input.data.size());
-    }
+    give_inputs(*m_runner, m_file.view.variant(), inputs);
     m_runner->run();
   }
   /// What a state holds: the next run reads it.
   array state(const std::string& name) const {
     const variant_view v = m_file.view.variant(0);
     for (int i = 0; i < v.state_count(); ++i)
-      if (v.state(i).name() == name) return state(i);
+      if (v.state(i).name() == name) return state_of(*m_runner, v, i);
     refuse("there is no state '" + name + "'");
   }
   /// Calls f(name, array in the source's axes) for each output, and for what the run left in each state by the name of
   /// the output that it was.
   template <class F>
   void for_each_output(F f) {
-    for (int i = 0; i < m_file.view.output_count(); ++i) {
-      const port_view port = m_file.view.output(i);
-      array own(element_of(port.type()), engine_shape_of(port));
-      std::memcpy(own.data.data(), m_runner->output(i), own.data.size());
-      f(std::string(port.name()), to_source(port, own));
-    }
-    const variant_view v = m_file.view.variant(0);
-    for (int i = 0; i < v.state_count(); ++i) f(m_next.at(v.state(i).name()), state(i));
+    const variant_view v = m_file.view.variant();
+    for (int i = 0; i < v.output_count(); ++i) f(std::string(v.output(i).name()), output_of(*m_runner, v, i));
+    for (int i = 0; i < v.state_count(); ++i) f(m_next.at(v.state(i).name()), state_of(*m_runner, v, i));
   }
 
  private:
-  /// States keep the source's axes.
-  array state(int index) const {
-    const tensor_info stored = m_file.view.variant(0).state(index).tensor();
-    const auto lengths = stored.shape();
-    array own(element_of(stored.type()), shape_t(lengths.begin(), lengths.end()));
-    std::memcpy(own.data.data(), m_runner->state(index), own.data.size());
-    return own;
-  }
-
   model_file m_file;
   std::unique_ptr<runner> m_runner;
   std::map<std::string, std::string> m_next;  ///< output of the source that becomes the state of a name

@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <numeric>
 #include <random>
 #include <set>
 
 #include "bounded/lengths.hpp"
+#include "engine/values.hpp"
 #include "io/layout.hpp"
 #include "ops/step_facts.hpp"
 #include "passes/stream/stream.hpp"
@@ -59,8 +59,6 @@ class operands_of_sums {
   std::map<std::string, const node*> m_sums;
   std::map<std::string, double> m_magnitude, m_largest;
 };
-
-shape_t shape_of(const tensor_info& t) { return {t.shape().begin(), t.shape().end()}; }
 
 /// Notes the first value with a number that is no normal one in float32.
 void note_range(const std::string& name, const array& a, comparison_report& report) {
@@ -144,14 +142,7 @@ std::map<std::string, int> last_writers(const variant_view& v) {
 /// source has. The others are counted.
 engine_values run_engine(const graph& g, const variant_view& v, runner& r, const std::map<std::string, array>& inputs,
                          int& without_counterpart) {
-  for (int i = 0; i < v.input_count(); ++i) {
-    const array data = to_engine(v.input(i), inputs.at(v.input(i).name()));
-    std::memcpy(r.input(i), data.data.data(), data.data.size());
-  }
-  for (int i = 0; i < v.state_count(); ++i) {
-    const array& before = inputs.at(v.state(i).name());
-    std::memcpy(r.state(i), before.data.data(), before.data.size());
-  }
+  give_inputs_and_states(r, v, inputs);
   std::map<std::string, shape_t> computed;
   for (const node& n : g.nodes)
     for (const value_id id : n.outputs)
@@ -271,18 +262,8 @@ comparison_report compare(const graph& g, const model& m, runner& r, const std::
     report.outputs.push_back(std::move(c));
     engine[name] = {{source, {}}, -1};
   };
-  for (int i = 0; i < v.output_count(); ++i) {
-    const port_view port = v.output(i);
-    array got(element_of(port.type()), engine_shape_of(port));
-    std::memcpy(got.data.data(), r.output(i), got.data.size());
-    compare_output(port.name(), to_source(port, got));
-  }
-  for (int i = 0; i < v.state_count(); ++i) {
-    const tensor_info t = v.state(i).tensor();
-    array got(element_of(t.type()), shape_of(t));
-    std::memcpy(got.data.data(), r.state(i), got.data.size());
-    compare_output(v.state(i).next().name(), got);
-  }
+  for (int i = 0; i < v.output_count(); ++i) compare_output(v.output(i).name(), output_of(r, v, i));
+  for (int i = 0; i < v.state_count(); ++i) compare_output(v.state(i).next().name(), state_of(r, v, i));
   if (report.worst() > suspicious && sampled < all_elements)
     return compare(g, m, r, given, progress, variant, all_elements, windows);
   look_closer({g, v, inputs, engine, operands.largest()}, windows, progress, report);

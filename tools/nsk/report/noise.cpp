@@ -3,10 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
+#include "engine/values.hpp"
 #include "errors.hpp"
-#include "io/layout.hpp"
 #include "report/random_inputs.hpp"
 #include "report/used_rows.hpp"
 
@@ -15,30 +14,13 @@ namespace {
 
 constexpr double max_decibels = 200;
 
-/// Gives a runner the inputs and states of a run, by the source's names.
-void fill(runner& r, const variant_view& v, const std::map<std::string, array>& inputs) {
-  for (int i = 0; i < v.input_count(); ++i) {
-    const array data = to_engine(v.input(i), inputs.at(v.input(i).name()));
-    std::memcpy(r.input(i), data.data.data(), data.data.size());
-  }
-  for (int i = 0; i < v.state_count(); ++i) {
-    const array& before = inputs.at(v.state(i).name());
-    std::memcpy(r.state(i), before.data.data(), before.data.size());
-  }
-}
-
 /// The outputs of a run and what it leaves in the states, by the source's names.
 std::map<std::string, array> results_of(runner& r, const variant_view& v) {
   std::map<std::string, array> results;
-  for (int i = 0; i < v.output_count(); ++i) {
-    array own(element_of(v.output(i).type()), engine_shape_of(v.output(i)));
-    std::memcpy(own.data.data(), r.output(i), own.data.size());
-    results.emplace(v.output(i).name(), to_source(v.output(i), own));
-  }
+  for (int i = 0; i < v.output_count(); ++i) results.emplace(v.output(i).name(), output_of(r, v, i));
   for (int i = 0; i < v.state_count(); ++i) {
-    const tensor_info t = v.state(i).tensor();
-    array own(element_of(t.type()), {t.elements()});
-    std::memcpy(own.data.data(), r.state(i), own.data.size());
+    array own = state_of(r, v, i);
+    own.shape = {own.count()};
     results.emplace(v.state(i).next().name(), std::move(own));
   }
   return results;
@@ -76,7 +58,7 @@ std::vector<port_noise> noise_of(const graph& g, const std::map<std::string, arr
                                  const std::map<std::string, array>& inputs, int variant,
                                  const std::function<array(const std::string& name, const array& found)>& meaning) {
   const variant_view v = m.variant(variant);
-  fill(r, v, inputs);
+  give_inputs_and_states(r, v, inputs);
   r.run();
   const std::map<std::string, array> exact =
       evaluate_source(g, in_source_shapes(g, wanted), [](const std::string&, array&) {});
