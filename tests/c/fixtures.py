@@ -3,6 +3,7 @@
 computes of them."""
 import json
 import pathlib
+import re
 import sys
 
 import numpy as np
@@ -12,6 +13,12 @@ from commands import small_model  # noqa: E402
 from models import REPOSITORY, file_name, must  # noqa: E402
 
 TIME_STEPS = 3
+
+
+def status_codes():
+    """The names of the engine's codes: the place in this list is the number."""
+    text = (REPOSITORY / "include/netsuke/core/status_list.h").read_text()
+    return re.findall(r"^  X\((\w+), \w+,", text[text.index("#define NSK_STATUS_LIST(X)"):text.index("#define NSK_C_STATUS_LIST(X)")], re.MULTILINE)
 
 
 def memory_model(path):

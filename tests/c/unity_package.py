@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 
-from fixtures import REPOSITORY, expected_hashes, make_models
+from fixtures import REPOSITORY, expected_hashes, make_models, status_codes
 
 PACKAGE = REPOSITORY / "bindings/unity/com.netsuke.runtime"
 STUBS = pathlib.Path(__file__).resolve().parent / "csharp"
@@ -51,8 +51,7 @@ def package():
         if declared.get(name) != count:
             wrong.append(f"NskNative.cs: {name} has {count} parameters, the header's has {declared.get(name)}")
     code = re.search(r"WrongType = (\d+)", (PACKAGE / "Runtime/Core/NskSession.cs").read_text()).group(1)
-    codes = re.findall(r"^  nsk_status_(\w+),", header, re.MULTILINE)
-    return wrong if codes[int(code)] == "wrong_type" else wrong + ["NskSession.cs: WrongType is not nsk_status_wrong_type"]
+    return wrong if int(code) == status_codes().index("wrong_type") else wrong + ["NskSession.cs: WrongType is not nsk_status_wrong_type"]
 
 
 def dotnet():
