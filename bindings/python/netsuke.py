@@ -8,7 +8,7 @@
     net.run()
     scores = net.read(0)                 # a memoryview of the port's type and shape; numpy.asarray(scores) copies nothing
 
-Errors are netsuke.Error: its code, name and the text that says what to do.
+Errors are netsuke.Error: its code, name, and the text that says which step or port is at fault and what to do.
 """
 import ctypes
 
@@ -32,18 +32,22 @@ class Port(ctypes.Structure):
 
 
 class Error(Exception):
-    """A call that did not succeed. `code` and `where` are the status's, `name` is for logs."""
+    """A call that did not succeed. `code` and `where` are the status's, `name` is for logs; the text has the names of the model's steps and ports
+    where the handle of a model is given."""
 
-    def __init__(self, library, status):
+    def __init__(self, library, status, model=None, variant=0):
         self.code, self.where = status.code, status.where
         self.name = library.nsk_status_name(status.code).decode()
-        super().__init__(f"{self.name}: {library.nsk_status_text(status.code).decode()} (where: {status.where})")
+        text = ctypes.create_string_buffer(2048)
+        library.nsk_status_format(status, model, ctypes.c_int32(variant), text, ctypes.c_size_t(len(text)))
+        super().__init__(f"{self.name}: {text.value.decode(errors='replace')}")
 
 
 class Library:
     """The shared library netsuke_c."""
 
-    SIZES = ("nsk_handle_alignment", "nsk_arena_alignment", "nsk_file_alignment", "nsk_over_read_bytes", "nsk_model_bytes", "nsk_session_bytes")
+    SIZES = ("nsk_handle_alignment", "nsk_arena_alignment", "nsk_file_alignment", "nsk_over_read_bytes", "nsk_model_bytes", "nsk_session_bytes",
+             "nsk_status_format")
     TEXTS = ("nsk_status_text", "nsk_status_name", "nsk_library_version", "nsk_library_isa", "nsk_model_name", "nsk_model_producer",
              "nsk_model_label", "nsk_model_metadata")
     # Functions that return a number: they take handles, which are addresses, and 32-bit numbers.
@@ -63,13 +67,13 @@ class Library:
             getattr(self.c, name).restype = result
         self.call("nsk_check_library", ctypes.c_uint32(C_VERSION))
 
-    def call(self, name, *arguments):
-        """Calls a function that returns a status."""
+    def call(self, name, *arguments, model=None, variant=0):
+        """Calls a function that returns a status; `model` is the handle of the model that it is about."""
         function = getattr(self.c, name)
         function.restype = Status
         status = function(*arguments)
         if status.code:
-            raise Error(self.c, status)
+            raise Error(self.c, status, model, variant)
 
     def open(self, source):
         """A model of a path or of bytes."""
@@ -109,7 +113,8 @@ class Model:
         ports = []
         for i in range(getattr(self.library.c, f"nsk_model_{kind}_count")(self.handle, variant)):
             ports.append(Port())
-            self.library.call(f"nsk_model_{kind}", self.handle, variant, i, ctypes.byref(ports[-1]), ctypes.c_size_t(ctypes.sizeof(Port)))
+            self.library.call(f"nsk_model_{kind}", self.handle, variant, i, ctypes.byref(ports[-1]), ctypes.c_size_t(ctypes.sizeof(Port)),
+                              model=self.handle, variant=variant)
         return ports
 
     def inputs(self, variant=0):
@@ -124,55 +129,58 @@ class Model:
 
 class Session:
     def __init__(self, model, variant, lanes):
-        self.model, self.library = model, model.library
+        self.model, self.library, self.variant = model, model.library, variant
         c, size = self.library.c, ctypes.c_uint64()
-        self.library.call("nsk_model_arena_bytes", model.handle, variant, lanes, ctypes.byref(size))
+        self.call("nsk_model_arena_bytes", model.handle, variant, lanes, ctypes.byref(size))
         self.arena, arena = block_of(size.value, c.nsk_arena_alignment())
         self.memory, at = block_of(c.nsk_session_bytes())
         self.handle = ctypes.c_void_p()
-        self.library.call("nsk_session_open", ctypes.c_void_p(at), ctypes.c_size_t(c.nsk_session_bytes()), model.handle, variant,
-                          ctypes.c_void_p(arena), ctypes.c_size_t(size.value), ctypes.byref(self.handle))
+        self.call("nsk_session_open", ctypes.c_void_p(at), ctypes.c_size_t(c.nsk_session_bytes()), model.handle, variant,
+                  ctypes.c_void_p(arena), ctypes.c_size_t(size.value), ctypes.byref(self.handle))
         self.inputs, self.outputs = model.inputs(variant), model.outputs(variant)
+
+    def call(self, name, *arguments):
+        self.library.call(name, *arguments, model=self.model.handle, variant=self.variant)
 
     def write(self, i, data):
         view = memoryview(data).cast("B")
         block = (ctypes.c_char * view.nbytes).from_buffer_copy(view)
-        self.library.call("nsk_session_write", self.handle, i, block, ctypes.c_uint64(view.nbytes))
+        self.call("nsk_session_write", self.handle, i, block, ctypes.c_uint64(view.nbytes))
 
     def read(self, i):
         port = self.outputs[i] if 0 <= i < len(self.outputs) else Port()
         block = (ctypes.c_char * port.bytes)()
-        self.library.call("nsk_session_read", self.handle, i, block, ctypes.c_uint64(port.bytes))
+        self.call("nsk_session_read", self.handle, i, block, ctypes.c_uint64(port.bytes))
         return memoryview(block).cast("B").cast(FORMATS[port.type], port.shape_list())
 
     def run(self):
-        self.library.call("nsk_session_run", self.handle, None)
+        self.call("nsk_session_run", self.handle, None)
 
     def step(self, macs):
         """Runs so many multiply-accumulates; returns whether the inference is complete."""
         complete = ctypes.c_int32()
-        self.library.call("nsk_session_step_work", self.handle, ctypes.c_uint64(macs), None, ctypes.byref(complete))
+        self.call("nsk_session_step_work", self.handle, ctypes.c_uint64(macs), None, ctypes.byref(complete))
         return complete.value != 0
 
     def save(self):
         """The states, to be given to load()."""
         snapshot = bytearray(self.library.c.nsk_session_state_bytes(self.handle))
         block = (ctypes.c_char * len(snapshot)).from_buffer(snapshot) if snapshot else None
-        self.library.call("nsk_session_save", self.handle, block, ctypes.c_uint64(len(snapshot)))
+        self.call("nsk_session_save", self.handle, block, ctypes.c_uint64(len(snapshot)))
         return snapshot
 
     def load(self, snapshot):
         block = (ctypes.c_char * len(snapshot)).from_buffer_copy(snapshot) if snapshot else None
-        self.library.call("nsk_session_load", self.handle, block, ctypes.c_uint64(len(snapshot)))
+        self.call("nsk_session_load", self.handle, block, ctypes.c_uint64(len(snapshot)))
 
     def reset(self):
-        self.library.call("nsk_session_reset", self.handle)
+        self.call("nsk_session_reset", self.handle)
 
     def seed(self, key, first_row=0):
-        self.library.call("nsk_session_seed", self.handle, ctypes.c_uint64(key), ctypes.c_uint32(first_row))
+        self.call("nsk_session_seed", self.handle, ctypes.c_uint64(key), ctypes.c_uint32(first_row))
 
     def set_batch(self, rows):
-        self.library.call("nsk_session_set_batch", self.handle, rows)
+        self.call("nsk_session_set_batch", self.handle, rows)
 
     def selftest(self):
-        self.library.call("nsk_session_selftest", self.handle)
+        self.call("nsk_session_selftest", self.handle)

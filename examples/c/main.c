@@ -5,10 +5,12 @@
 #include <stdlib.h>
 #include <netsuke/c/netsuke.h>
 
-/* Says what is wrong and what to do, and ends the program. */
-static void check(nsk_status s) {
+/* Says what is wrong and what to do, with the names of the model's steps and ports, and ends the program. */
+static void check(const nsk_model* model, nsk_status s) {
+  char text[1024];
   if (s.code == nsk_status_ok) return;
-  fprintf(stderr, "%s (%s, where: %d)\n", nsk_status_text(s.code), nsk_status_name(s.code), (int)s.where);
+  nsk_status_format(s, model, 0, text, sizeof text);
+  fprintf(stderr, "%s: %s\n", nsk_status_name(s.code), text);
   exit(1);
 }
 
@@ -41,16 +43,16 @@ static nsk_model* open_model(const char* path) {
   size_t bytes;
   const void* const file = read_file(path, &bytes);
   nsk_model* model;
-  check(nsk_model_open(memory_of(nsk_model_bytes()), nsk_model_bytes(), file, bytes, 0, &model));
+  check(NULL, nsk_model_open(memory_of(nsk_model_bytes()), nsk_model_bytes(), file, bytes, 0, &model));
   return model;
 }
 
 static nsk_session* open_session(const nsk_model* model) {
   uint64_t bytes;
   nsk_session* session;
-  check(nsk_model_arena_bytes(model, 0, 1, &bytes));
-  check(nsk_session_open(memory_of(nsk_session_bytes()), nsk_session_bytes(), model, 0, memory_of((size_t)bytes),
-                         (size_t)bytes, &session));
+  check(model, nsk_model_arena_bytes(model, 0, 1, &bytes));
+  check(model, nsk_session_open(memory_of(nsk_session_bytes()), nsk_session_bytes(), model, 0, memory_of((size_t)bytes),
+                                (size_t)bytes, &session));
   return session;
 }
 
@@ -60,8 +62,8 @@ static void fill_inputs(const nsk_model* model, nsk_session* session) {
     nsk_port port;
     void* data;
     uint64_t bytes, k;
-    check(nsk_model_input(model, 0, i, &port, sizeof port));
-    check(nsk_session_input(session, i, &data, &bytes)); /* the elements in the arena: nothing is copied */
+    check(model, nsk_model_input(model, 0, i, &port, sizeof port));
+    check(model, nsk_session_input(session, i, &data, &bytes)); /* the elements in the arena: nothing is copied */
     if (port.type != nsk_type_float32) continue;
     for (k = 0; k < port.elements; ++k) ((float*)data)[k] = 0.5f;
   }
@@ -73,8 +75,8 @@ static void print_outputs(const nsk_model* model, const nsk_session* session) {
     nsk_port port;
     const void* data;
     uint64_t bytes, k;
-    check(nsk_model_output(model, 0, i, &port, sizeof port));
-    check(nsk_session_output(session, i, &data, &bytes));
+    check(model, nsk_model_output(model, 0, i, &port, sizeof port));
+    check(model, nsk_session_output(session, i, &data, &bytes));
     printf("%s:", port.name);
     for (k = 0; port.type == nsk_type_float32 && k < port.elements && k < 10; ++k)
       printf(" %g", (double)((const float*)data)[k]);
@@ -91,11 +93,11 @@ int main(int argc, char** argv) {
     fprintf(stderr, "usage: main MODEL.nsk\n");
     return 1;
   }
-  check(nsk_check_library(NSK_C_VERSION));
+  check(NULL, nsk_check_library(NSK_C_VERSION));
   model = open_model(argv[1]);
   session = open_session(model);
   fill_inputs(model, session);
-  for (; complete == 0; ++frames) check(nsk_session_step_work(session, 100000, NULL, &complete));
+  for (; complete == 0; ++frames) check(model, nsk_session_step_work(session, 100000, NULL, &complete));
   printf("%s: %d frames of 100000 multiply-accumulates\n", nsk_model_name(model), frames);
   print_outputs(model, session);
   return 0;

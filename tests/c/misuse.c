@@ -36,6 +36,64 @@ static void library(void) {
   EXPECT_EQUAL(strcmp(nsk_status_name(nsk_status_bad_handle), "bad_handle"), 0);
   EXPECT_EQUAL(strcmp(nsk_status_name(-7), "unknown"), 0);
   EXPECT_EQUAL(strcmp(nsk_status_text(999), "unknown status"), 0);
+  EXPECT_EQUAL(strcmp(nsk_status_place(nsk_status_bad_step), "step"), 0);
+  EXPECT_EQUAL(strcmp(nsk_status_place(nsk_status_wrong_size), "port"), 0);
+  EXPECT_EQUAL(strcmp(nsk_status_place(nsk_status_bad_check), "check vector"), 0);
+  EXPECT_EQUAL(strcmp(nsk_status_place(nsk_status_bad_argument), "argument"), 0);
+  EXPECT_EQUAL(strcmp(nsk_status_place(nsk_status_too_short), "none"), 0);
+  EXPECT_EQUAL(strcmp(nsk_status_place(nsk_status_bad_handle), "none"), 0);
+  EXPECT_EQUAL(strcmp(nsk_status_place(-7), "none") + strcmp(nsk_status_place(999), "none"), 0);
+}
+
+/* The line of a status is `begin`, the code's text, and `end`. */
+static void expect_line(int32_t code, int32_t where, const nsk_model* m, int32_t variant, const char* begin,
+                        const char* end, int line) {
+  char text[1024], expected[1024];
+  nsk_status s;
+  size_t size;
+  s.code = code;
+  s.where = where;
+  size = nsk_status_format(s, m, variant, text, sizeof text);
+  sprintf(expected, "%s%s%s", begin, nsk_status_text(code), end);
+  if (strcmp(text, expected) == 0 && size == strlen(expected)) return;
+  ++failures;
+  fprintf(stderr, "misuse.c:%d: \"%s\" of %lu bytes, expected \"%s\"\n", line, text, (unsigned long)size, expected);
+}
+#define EXPECT_LINE(code, where, m, variant, begin, end) \
+  expect_line(code, (where), (m), (variant), (begin), (end), __LINE__)
+
+static void lines(const fixture* f) {
+  const nsk_model* const none = NULL;
+  nsk_model* const closed = open_model(f->path);
+  char text[16];
+  nsk_status s;
+  size_t bytes;
+  MUST(nsk_model_close(closed));
+  EXPECT_LINE(nsk_status_ok, -1, f->model, 0, "", "");
+  EXPECT_LINE(nsk_status_bad_step, 0, f->model, 0, "step 0 'first+Relu_1': ", "");
+  EXPECT_LINE(nsk_status_bad_step, 99, f->model, 0, "step 99: ", "");
+  EXPECT_LINE(nsk_status_bad_step, 0, f->model, 1, "step 0: ", "");
+  EXPECT_LINE(nsk_status_bad_step, 0, closed, 0, "step 0: ", "");
+  EXPECT_LINE(nsk_status_bad_step, 0, none, 0, "step 0: ", "");
+  EXPECT_LINE(nsk_status_wrong_size, 0, f->model, 0, "port 0 (input 'image' or output 'scores'): ", "");
+  EXPECT_LINE(nsk_status_wrong_size, 9, f->model, 0, "port 9: ", "");
+  EXPECT_LINE(nsk_status_wrong_size, -1, f->model, 0, "", "");
+  EXPECT_LINE(nsk_status_is_bound, 0, f->model, 0, "input 0 'image': ", "");
+  EXPECT_LINE(nsk_status_no_such_port, 7, f->model, 0, "port 7: ", " (inputs: 0 'image'; outputs: 0 'scores')");
+  EXPECT_LINE(nsk_status_no_such_port, 7, none, 0, "port 7: ", "");
+  EXPECT_LINE(nsk_status_bad_variant, 3, f->model, 3, "variant 3: ", "");
+  EXPECT_LINE(nsk_status_bad_argument, 3, f->model, 0, "argument 3: ", "");
+  EXPECT_LINE(nsk_status_bad_handle, -1, none, 0, "", "");
+  EXPECT_LINE(999, -1, f->model, 0, "", "");
+  s.code = nsk_status_wrong_size;
+  s.where = 0;
+  EXPECT_EQUAL(nsk_status_format(s, f->model, 0, NULL, 100), 0u);
+  for (bytes = 0; bytes < sizeof text; ++bytes) { /* nothing behind the block is written */
+    memset(text, 'x', sizeof text);
+    EXPECT_EQUAL(nsk_status_format(s, f->model, 0, text, bytes), bytes == 0 ? 0 : bytes - 1);
+    EXPECT_EQUAL(bytes == 0 || (strlen(text) == bytes - 1 && strncmp(text, "port 0 (input 'i", bytes - 1) == 0), 1);
+    EXPECT_EQUAL(text[bytes], 'x');
+  }
 }
 
 /* Opens a copy of the file in which the 32-bit number at `at` is `value`. */
@@ -305,6 +363,7 @@ int main(int argc, char** argv) {
   MUST(nsk_model_output(f.model, 0, 0, &f.out, sizeof f.out));
   f.block = memory_of((size_t)(f.in.bytes + f.out.bytes) + 128);
   library();
+  lines(&f);
   files(&f);
   small_files(&f);
   wrong_handles(&f);

@@ -89,10 +89,18 @@ def errors(library, path):
     net = library.open(path).session()
     cases = {"wrong_version": (library.open, data), "bad_magic": (library.open, b"x" * 100), "wrong_size": (net.write, 0, b"x"),
              "no_such_port": (net.read, 9), "rows_out_of_range": (net.set_batch, 3)}
+    # Behind the names of the codes.
+    begins = {"wrong_size": "port 0 (input 'image' or output 'scores'): the block", "no_such_port": "port 9: the model", "rows_out_of_range": "rows 3: "}
     for name, (function, *arguments) in cases.items():
         error = error_of(function, *arguments)
         if error is None or error.name != name or len(str(error)) < 40:
             yield f"expected {name}, got {error}"
+        elif not str(error).startswith(f"{name}: {begins.get(name, '')}"):
+            yield f"{name} says {error}"
+    if not str(error_of(net.read, 9)).endswith("(inputs: 0 'image'; outputs: 0 'scores')"):
+        yield f"no names behind {error_of(net.read, 9)}"
+    if not str(error_of(library.call, "nsk_session_read", net.handle, 9, None, ctypes.c_uint64(0))).startswith("no_such_port: port 9: the model"):
+        yield "no text without a model"
     if error_of(library.call, "nsk_session_run", ctypes.c_void_p(), None).name != "bad_handle":
         yield "a null handle is not refused"
 

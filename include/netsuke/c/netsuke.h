@@ -181,7 +181,8 @@ NSK_C_API const char* nsk_model_label(const nsk_model* model, int32_t variant, i
 NSK_C_API const char* nsk_model_metadata(const nsk_model* model, const char* key) NSK_C_NOEXCEPT;
 /* Writes "step 12 'conv3': the cause: the cure" and a zero to `text`, with the name of what `status` refers to; returns
  * the bytes in front of the zero. What does not fit is left out: 512 bytes are enough but for long names. `variant` is
- * that of the session. A null model, which is what nsk_model_open gives when it fails, leaves the name out. */
+ * that of the session. A null model, which is what nsk_model_open gives when it fails, leaves the name out. A port may
+ * be an input or an output: "port 0 (input 'image' or output 'scores'): ...". */
 NSK_C_API size_t nsk_status_format(nsk_status status, const nsk_model* model, int32_t variant, char* text,
                                    size_t text_bytes) NSK_C_NOEXCEPT;
 /* Gives the bytes of memory that a session with so many lanes needs, exactly. */

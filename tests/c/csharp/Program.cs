@@ -214,7 +214,8 @@ internal static class Program
         }
     }
 
-    private static void Expect(string name, Action action)
+    /// <summary>The message has the code's name, then `text`.</summary>
+    private static void Expect(string name, Action action, string text = "")
     {
         try
         {
@@ -224,6 +225,7 @@ internal static class Program
         catch (NskException e)
         {
             Require(e.Name == name && e.Message.Length > 40, name + " was expected, not " + e.Message);
+            Require(e.Message.Contains(text), text + " was expected in " + e.Message);
         }
     }
 
@@ -236,21 +238,22 @@ internal static class Program
         Expect("too_short", () => new NskModel(file.AsSpan(0, file.Length / 2)));
         Expect("too_short", () => new NskModel(new byte[0]));
         NskModel model = new NskModel(file);
-        Expect("bad_variant", () => new NskSession(model, 3));
+        Expect("bad_variant", () => new NskSession(model, 3), "bad_variant: variant 3: the model");
         NskSession net = new NskSession(model);
-        Expect("wrong_size", () => net.Write<float>(0, new float[3]));
+        Expect("wrong_size", () => net.Write<float>(0, new float[3]), "wrong_size: port 0 (input 'image' or output 'scores'): the block");
         Expect("wrong_size", () => net.Read<float>(0, new float[net.Outputs[0].Elements + 1]));
         Expect("wrong_size", () => net.Save(new byte[net.StateBytes + 1]));
-        Expect("wrong_type", () => net.Input<byte>(0));
+        Expect("wrong_type", () => net.Input<byte>(0), "wrong_type: port 0 (input 'image' or output 'scores'): the element type");
         Expect("no_such_port", () => net.Write<float>(-1, new float[3]));
-        Expect("no_such_port", () => net.Output<float>(7));
-        Expect("rows_out_of_range", () => net.SetBatch(2));
+        Expect("no_such_port", () => net.Output<float>(7), "(inputs: 0 'image'; outputs: 0 'scores')");
+        Expect("rows_out_of_range", () => net.SetBatch(2), "rows_out_of_range: rows 2: the variant");
         Require(net.FindInput("no such") == -1 && net.FindInput(net.Inputs[0].Name) == 0, "names");
         model.Dispose();
         model.Dispose();
         Expect("bad_handle", () => new NskSession(model));
         WriteInputs(net, 0);
         net.Run();  // a session keeps the file that it runs
+        Expect("wrong_size", () => net.Write<float>(0, new float[3]), "wrong_size: port 0: the block");  // its model has no names any more
         net.Dispose();
         net.Dispose();
         Expect("bad_handle", () => net.Run());

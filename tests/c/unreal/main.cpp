@@ -78,8 +78,8 @@ int main(int, char** arguments) {
   require_error(damaged.Open(bytes, error), error, "wrong_version");
   require_error(other.Start(&damaged, 1, error), error, "bad_handle");
   require(session.Start(&model, 2, error), "Start", error);
-  require_error(session.WriteInput(0, inputs_of(3, 0), error), error, "wrong_size");
-  require_error(session.ReadOutput(9, output, error), error, "no_such_port");
+  require_error(session.WriteInput(0, inputs_of(3, 0), error), error, "wrong_size: port 0 (input '");
+  require_error(session.ReadOutput(9, output, error), error, "no_such_port: port 9: the model has no");
   for (int way = 0; way < 3; ++way) {
     require(session.Reset(error), "Reset", error);
     for (std::uint32_t step = 0; step < 3; ++step) {

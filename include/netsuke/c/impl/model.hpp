@@ -22,6 +22,38 @@ inline nsk_status c_check_variant(const nsk_model* m, std::int32_t variant) {
   return {nsk_status_ok, -1};
 }
 
+/// Names for status::format. A status of this interface does not say whether a port is an input or an output: the names
+/// of both are written.
+struct c_names {
+  variant_view variant;
+
+  void add_name(text_writer& text, const status& s) const {
+    variant.add_name(text, s);
+    if (s.place() != status_place::port) return;
+    const int i = s.where();
+    const bool is_input = i < variant.input_count(), is_output = i < variant.output_count();
+    if (is_input) text.add(" (input "), text.add_quoted(variant.input(i).name());
+    if (is_output) text.add(is_input ? " or output " : " (output "), text.add_quoted(variant.output(i).name());
+    if (is_input || is_output) text.add(')');
+  }
+  void add_choices(text_writer& text, const status& s) const {
+    if (s.code() != status_code::no_such_port) return;
+    text.add(" (inputs:");
+    for (int i = 0; i < variant.input_count(); ++i) add_choice(text, i, variant.input(i).name());
+    text.add("; outputs:");
+    for (int i = 0; i < variant.output_count(); ++i) add_choice(text, i, variant.output(i).name());
+    text.add(')');
+  }
+
+ private:
+  static void add_choice(text_writer& text, int i, const char* name) {
+    text.add(i > 0 ? ", " : " ");
+    text.add(i);
+    text.add(' ');
+    text.add_quoted(name);
+  }
+};
+
 /// Fills as much of the caller's struct as both sides know; what only the caller knows becomes 0.
 inline nsk_status c_describe(const port_view& from, nsk_port* port, std::size_t port_bytes) {
   nsk_port p = {};
@@ -140,7 +172,8 @@ size_t nsk_status_format(nsk_status status, const nsk_model* model, int32_t vari
   const nsk::span<char> to(text, text_bytes);
   if (nsk::impl::c_is_engine_code(status.code)) {
     const nsk::status s(static_cast<nsk::status_code>(status.code), status.where);
-    return nsk::impl::c_has_variant(model, variant) ? s.format(to, model->view.variant(variant)) : s.format(to);
+    if (!nsk::impl::c_has_variant(model, variant)) return s.format(to);
+    return s.format(to, nsk::impl::c_names{model->view.variant(variant)});
   }
   nsk::text_writer line(text, text_bytes);
   if (status.where >= 0) line.add(nsk_status_place(status.code)), line.add(' '), line.add(status.where), line.add(": ");

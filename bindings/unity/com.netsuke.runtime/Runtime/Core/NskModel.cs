@@ -75,7 +75,7 @@ namespace Netsuke
             for (int i = 0; i < ports.Length; ++i)
             {
                 NskNativePort port;
-                NskException.Check(NskNative.nsk_model_input(Handle, variant, i, out port, PortBytes));
+                NskException.Check(NskNative.nsk_model_input(Handle, variant, i, out port, PortBytes), Handle, variant);
                 ports[i] = new NskPort(port, label => "");
             }
             return Kept(ports);
@@ -88,7 +88,7 @@ namespace Netsuke
             {
                 NskNativePort port;
                 int output = i;
-                NskException.Check(NskNative.nsk_model_output(Handle, variant, i, out port, PortBytes));
+                NskException.Check(NskNative.nsk_model_output(Handle, variant, i, out port, PortBytes), Handle, variant);
                 ports[i] = new NskPort(port, label => NskText.Of(NskNative.nsk_model_label(Handle, variant, output, label)));
             }
             return Kept(ports);
@@ -98,7 +98,8 @@ namespace Netsuke
         public ulong ArenaBytes(int variant = 0, int lanes = 1)
         {
             ulong bytes;
-            NskException.Check(Kept(NskNative.nsk_model_arena_bytes(Handle, variant, lanes, out bytes)));
+            NskException.Check(NskNative.nsk_model_arena_bytes(Handle, variant, lanes, out bytes), Handle, variant);
+            GC.KeepAlive(this);
             return bytes;
         }
 

@@ -39,8 +39,8 @@ namespace Netsuke
         public const uint Version = 1;
 
         [DllImport(Library)] public static extern NskStatus nsk_check_library(uint version);
-        [DllImport(Library)] public static extern IntPtr nsk_status_text(int code);
         [DllImport(Library)] public static extern IntPtr nsk_status_name(int code);
+        [DllImport(Library)] public static extern UIntPtr nsk_status_format(NskStatus status, IntPtr model, int variant, byte* text, UIntPtr textBytes);
         [DllImport(Library)] public static extern IntPtr nsk_library_version();
         [DllImport(Library)] public static extern IntPtr nsk_library_isa();
         [DllImport(Library)] public static extern UIntPtr nsk_arena_alignment();

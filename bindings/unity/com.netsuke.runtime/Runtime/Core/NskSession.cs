@@ -13,6 +13,7 @@ namespace Netsuke
     public sealed unsafe class NskSession : IDisposable
     {
         private readonly NskModel m_model;
+        private readonly int m_variant;
         private readonly NskMemory m_arena, m_memory;
         private IntPtr m_handle;
         private int m_disposed;
@@ -28,8 +29,9 @@ namespace Netsuke
                 m_disposed = 1;
                 FreeAll();
             }
-            NskException.Check(status);
+            NskException.Check(status, model.Handle, variant);
             m_model = model;
+            m_variant = variant;
             model.Retain();
             Inputs = model.Inputs(variant);
             Outputs = model.Outputs(variant);
@@ -56,7 +58,7 @@ namespace Netsuke
             IntPtr data;
             ulong bytes;
             Check(NskNative.nsk_session_input(m_handle, input, out data, out bytes));
-            return MemoryMarshal.Cast<byte, T>(new Span<byte>((void*)data, SizeFor<T>(Inputs[input])));
+            return MemoryMarshal.Cast<byte, T>(new Span<byte>((void*)data, SizeFor<T>(Inputs, input)));
         }
 
         /// <summary>The elements of an output, valid from the end of a run until the next one starts.</summary>
@@ -65,7 +67,7 @@ namespace Netsuke
             IntPtr data;
             ulong bytes;
             Check(NskNative.nsk_session_output(m_handle, output, out data, out bytes));
-            return MemoryMarshal.Cast<byte, T>(new ReadOnlySpan<byte>((void*)data, SizeFor<T>(Outputs[output])));
+            return MemoryMarshal.Cast<byte, T>(new ReadOnlySpan<byte>((void*)data, SizeFor<T>(Outputs, output)));
         }
 
         /// <summary>Copies a whole input or output; the block has the port's bytes.</summary>
@@ -177,7 +179,11 @@ namespace Netsuke
             if (m_memory != null) m_memory.Free();
         }
 
-        private void Check(NskStatus status) { NskException.Check(Kept(status)); }
+        private void Check(NskStatus status)
+        {
+            NskException.Check(status, m_model.Handle, m_variant);
+            GC.KeepAlive(this);
+        }
         /// <summary>Returns what a native call gave: until here, the collector keeps the session and its memory.</summary>
         private T Kept<T>(T result)
         {
@@ -200,11 +206,10 @@ namespace Netsuke
             return -1;
         }
 
-        private static int SizeFor<T>(NskPort port) where T : struct
+        private int SizeFor<T>(NskPort[] ports, int number) where T : struct
         {
-            if (Size<T>.Bytes != port.ElementBytes)
-                throw new NskException(new NskStatus { Code = WrongType, Where = -1 });
-            return port.Bytes;
+            if (Size<T>.Bytes != ports[number].ElementBytes) Check(new NskStatus { Code = WrongType, Where = number });
+            return ports[number].Bytes;
         }
 
         private const int WrongType = 34;  // nsk_status_wrong_type

@@ -15,10 +15,11 @@ void FNetsukeMemory::Free() {
   Block = nullptr;
 }
 
-bool UNetsukeModel::Succeeded(const nsk_status& Status, FString& Error) {
+bool UNetsukeModel::Succeeded(const nsk_status& Status, const UNetsukeModel* InModel, FString& Error) {
   if (Status.code == nsk_status_ok) return true;
-  Error = FString(UTF8_TO_TCHAR(nsk_status_name(Status.code))) + TEXT(": ") +
-          FString(UTF8_TO_TCHAR(nsk_status_text(Status.code)));
+  char Line[2048];
+  nsk_status_format(Status, InModel != nullptr ? InModel->Handle() : nullptr, 0, Line, sizeof Line);
+  Error = FString(UTF8_TO_TCHAR(nsk_status_name(Status.code))) + TEXT(": ") + FString(UTF8_TO_TCHAR(Line));
   return false;
 }
 
@@ -40,11 +41,11 @@ bool UNetsukeModel::Open(const TArray<uint8>& Bytes, FString& Error) {
   if (Prepared == 0) {
     FMemory::Memcpy(Copy, Bytes.GetData(), FileBytes);
   } else {
-    if (!Succeeded(nsk_prepare(Bytes.GetData(), FileBytes, Copy, Prepared), Error)) return false;
+    if (!Succeeded(nsk_prepare(Bytes.GetData(), FileBytes, Copy, Prepared), nullptr, Error)) return false;
     FileBytes = Prepared;
   }
   void* const HandleMemory = Memory.Allocate(nsk_model_bytes());
-  return Succeeded(nsk_model_open(HandleMemory, nsk_model_bytes(), Copy, FileBytes, 0, &Model), Error);
+  return Succeeded(nsk_model_open(HandleMemory, nsk_model_bytes(), Copy, FileBytes, 0, &Model), nullptr, Error);
 }
 
 static TArray<int32> ShapeOf(const nsk_port& Port) {

@@ -10,9 +10,9 @@ DEFINE_LOG_CATEGORY(LogNetsuke);
 class FNetsukeModule final : public IModuleInterface {
  public:
   void StartupModule() override {
-    const nsk_status Status = nsk_check_library(NSK_C_VERSION);
-    if (Status.code != nsk_status_ok) {
-      UE_LOG(LogNetsuke, Error, TEXT("%s"), UTF8_TO_TCHAR(nsk_status_text(Status.code)));
+    FString Reason;
+    if (!UNetsukeModel::Succeeded(nsk_check_library(NSK_C_VERSION), nullptr, Reason)) {
+      UE_LOG(LogNetsuke, Error, TEXT("%s"), *Reason);
     }
   }
 };

@@ -24,18 +24,23 @@ bool UNetsukeSession::Start(UNetsukeModel* InModel, int32 Lanes, FString& Error)
     return false;
   }
   uint64_t Bytes = 0;
-  if (!UNetsukeModel::Succeeded(nsk_model_arena_bytes(InModel->Handle(), 0, Lanes, &Bytes), Error)) return false;
+  if (!UNetsukeModel::Succeeded(nsk_model_arena_bytes(InModel->Handle(), 0, Lanes, &Bytes), InModel, Error))
+    return false;
   void* const ArenaBlock = Arena.Allocate(static_cast<SIZE_T>(Bytes));
   void* const HandleMemory = Memory.Allocate(nsk_session_bytes());
   Model = InModel;
   return UNetsukeModel::Succeeded(nsk_session_open(HandleMemory, nsk_session_bytes(), InModel->Handle(), 0, ArenaBlock,
                                                    static_cast<SIZE_T>(Bytes), &Session),
-                                  Error);
+                                  InModel, Error);
+}
+
+bool UNetsukeSession::Succeeded(const nsk_status& Status, FString& Error) const {
+  return UNetsukeModel::Succeeded(Status, Model, Error);
 }
 
 bool UNetsukeSession::WriteInput(int32 Input, const TArray<float>& Values, FString& Error) {
   const uint64_t Bytes = static_cast<uint64_t>(Values.Num()) * sizeof(float);
-  return Idle(Error) && UNetsukeModel::Succeeded(nsk_session_write(Session, Input, Values.GetData(), Bytes), Error);
+  return Idle(Error) && Succeeded(nsk_session_write(Session, Input, Values.GetData(), Bytes), Error);
 }
 
 bool UNetsukeSession::ReadOutput(int32 Output, TArray<float>& Values, FString& Error) {
@@ -43,24 +48,21 @@ bool UNetsukeSession::ReadOutput(int32 Output, TArray<float>& Values, FString& E
   uint64_t Bytes = 0;
   nsk_port Port = {};
   if (!Idle(Error)) return false;
-  if (!UNetsukeModel::Succeeded(nsk_session_output(Session, Output, &Data, &Bytes), Error)) return false;
-  if (!UNetsukeModel::Succeeded(nsk_model_output(Model->Handle(), 0, Output, &Port, sizeof Port), Error)) return false;
-  if (Port.type != nsk_type_float32) return UNetsukeModel::Succeeded({nsk_status_wrong_type, Output}, Error);
+  if (!Succeeded(nsk_session_output(Session, Output, &Data, &Bytes), Error)) return false;
+  if (!Succeeded(nsk_model_output(Model->Handle(), 0, Output, &Port, sizeof Port), Error)) return false;
+  if (Port.type != nsk_type_float32) return Succeeded({nsk_status_wrong_type, Output}, Error);
   Values.SetNumUninitialized(static_cast<int32>(Port.elements));
   FMemory::Memcpy(Values.GetData(), Data, static_cast<SIZE_T>(Bytes));
   return true;
 }
 
-bool UNetsukeSession::Run(FString& Error) {
-  return Idle(Error) && UNetsukeModel::Succeeded(nsk_session_run(Session, nullptr), Error);
-}
+bool UNetsukeSession::Run(FString& Error) { return Idle(Error) && Succeeded(nsk_session_run(Session, nullptr), Error); }
 
 bool UNetsukeSession::Step(int64 Microseconds, bool& bComplete, FString& Error) {
   int32_t Complete = 0;
   const bool bGood =
       Idle(Error) &&
-      UNetsukeModel::Succeeded(
-          nsk_session_step_time(Session, Microseconds, NowInMicroseconds, nullptr, nullptr, &Complete), Error);
+      Succeeded(nsk_session_step_time(Session, Microseconds, NowInMicroseconds, nullptr, nullptr, &Complete), Error);
   bComplete = Complete != 0;
   return bGood;
 }
@@ -68,12 +70,13 @@ bool UNetsukeSession::Step(int64 Microseconds, bool& bComplete, FString& Error) 
 bool UNetsukeSession::RunAsync(FString& Error) {
   if (!Idle(Error)) return false;
   // The session outlives the task (IsReadyForFinishDestroy), but perhaps not what follows on the game thread.
+  const UNetsukeModel* const Named = Model;
   Task = FFunctionGraphTask::CreateAndDispatchWhenReady(
-      [Running = Session] {
+      [Running = Session, Named] {
         const nsk_jobs Jobs = {RunLanes, nullptr, 0};
-        const nsk_status Status = nsk_session_run(Running, &Jobs);
-        if (Status.code != nsk_status_ok) {
-          UE_LOG(LogNetsuke, Error, TEXT("%s"), UTF8_TO_TCHAR(nsk_status_text(Status.code)));
+        FString Reason;
+        if (!UNetsukeModel::Succeeded(nsk_session_run(Running, &Jobs), Named, Reason)) {
+          UE_LOG(LogNetsuke, Error, TEXT("%s"), *Reason);
         }
       },
       TStatId(), nullptr, ENamedThreads::AnyThread);
@@ -85,9 +88,7 @@ bool UNetsukeSession::RunAsync(FString& Error) {
   return true;
 }
 
-bool UNetsukeSession::Reset(FString& Error) {
-  return Idle(Error) && UNetsukeModel::Succeeded(nsk_session_reset(Session), Error);
-}
+bool UNetsukeSession::Reset(FString& Error) { return Idle(Error) && Succeeded(nsk_session_reset(Session), Error); }
 
 void UNetsukeSession::FinishDestroy() {
   if (Session != nullptr) nsk_session_close(Session);

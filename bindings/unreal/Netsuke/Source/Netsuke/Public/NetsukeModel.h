@@ -43,8 +43,9 @@ class NETSUKE_API UNetsukeModel : public UObject {
 
   void FinishDestroy() override;
 
-  /** True when the call succeeded; otherwise Error says why, and what to do. */
-  static bool Succeeded(const nsk_status& Status, FString& Error);
+  /** True when the call succeeded; otherwise Error says which step or port is at fault, why, and what to do. Names are
+   * those of InModel, where there is one. */
+  static bool Succeeded(const nsk_status& Status, const UNetsukeModel* InModel, FString& Error);
 
  private:
   FNetsukeMemory File, Memory;

@@ -7,6 +7,7 @@
 #include "NetsukeSession.generated.h"
 
 struct nsk_session;
+struct nsk_status;
 
 DECLARE_DYNAMIC_MULTICAST_DELEGATE(FNetsukeDone);
 
@@ -54,6 +55,7 @@ class NETSUKE_API UNetsukeSession : public UObject {
 
  private:
   bool Idle(FString& Error) const;
+  bool Succeeded(const nsk_status& Status, FString& Error) const;
 
   UPROPERTY()
   TObjectPtr<UNetsukeModel> Model;
