@@ -43,6 +43,16 @@ int writes_without_a_model() {
   return 0;
 }
 
+/// Reads what is not there, through a pointer and by a loop.
+int reads_without_a_model(bool loop) {
+  const nsk::session<no_operators> net;
+  const nsk::checked_span<const float> scores = net.output<float>(0);
+  if (!loop) return scores.data() == nullptr;
+  int count = 0;
+  for (float score : scores) count += score > 0;
+  return count;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -52,6 +62,8 @@ int main(int argc, char** argv) {
     case '3': return past_the_end_of_a_vector(2);
     case '4': return runs_without_a_model();
     case '5': return writes_without_a_model();
+    case '6': return reads_without_a_model(false);
+    case '7': return reads_without_a_model(true);
     default: return past_the_end(2);
   }
 }
