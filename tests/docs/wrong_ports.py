@@ -188,27 +188,47 @@ def run_quick_start(folder):
         expect(done.returncode == code and bool(done.stderr.strip()) == bool(code), f"quick start with {model}: {done.returncode}, {done.stderr!r}")
 
 
-# Program -> arguments behind the model.
-EXAMPLES = {"hello": [], "frame_budget": [], "own_memory": [], "hot_reload": ["0"], "choose_isa": [], "job_pool": [], "job_tbb": [], "job_fibers": [], "job_graph": [],
-            "agents": [], "crowd": [], "upscale": ["photo.png"], "voice_activity": ["sound.wav"], "detect_faces": ["photo.png"], "face_mesh": ["@", "photo.png"],
-            "hands": ["@", "photo.png"], "body": ["@", "photo.png"], "selfie": ["photo.png"]}
+# Program -> (models that it refuses, what it says of the first, arguments behind the model; "@" is the model again).
+FIRST, IMAGE, AGENT = ["moved"], ["moved", "image"], ["other_seen", "other_actions", "wide", "moved"]
+TYPE, FACES, YARD = "element type", "should take one RGB image", "not the policy of the yard"
+EXAMPLES = {**{name: (FIRST, TYPE, []) for name in ("hello", "frame_budget", "own_memory", "choose_isa", "job_pool", "job_tbb", "job_fibers", "job_graph")},
+            "hot_reload": (FIRST, TYPE, ["0"]), "agents": (AGENT, YARD, []), "crowd": (AGENT, YARD, []), "upscale": (IMAGE, "not one RGB image in", ["photo.png"]),
+            "voice_activity": (FIRST, "not Silero VAD", ["sound.wav"]), "detect_faces": (IMAGE, FACES, ["photo.png"]), "face_mesh": (IMAGE, FACES, ["@", "photo.png"]),
+            "hands": (IMAGE, FACES, ["@", "photo.png"]), "body": (IMAGE, FACES, ["@", "photo.png"]), "selfie": (IMAGE, FACES, ["photo.png"])}
 EXAMPLES_NOT_RUN = {"avatar": "clips of several images", "pose_tracking": "clips of several images", "compare_formats": "the detector of detect_faces",
                     "gpu_faces": "a device", "gpu_upscale": "a device and a window"}
 
 
+def example_models(folder):
+    """An image network, agents whose names or sizes are others, and integers that are only moved, which every settings type can do."""
+    ports = [helper.make_tensor_value_info(name, TensorProto.INT32, shape) for name, shape in (("x", [1, 3, 4]), ("y", [1, 4, 3]))]
+    graph = helper.make_graph([helper.make_node("Transpose", ["x"], ["y"], perm=[0, 2, 1])], "moved", ports[:1], ports[1:])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), str(folder / "moved.onnx"))
+    image_network(folder / "image.onnx")
+    dense(folder / "other_seen.onnx", "seen", "deterministic_continuous_actions", "n", 13, 2)
+    dense(folder / "other_actions.onnx", "obs_0", "actions", "n", 13, 2)
+    dense(folder / "wide.onnx", "obs_0", "deterministic_continuous_actions", "n", 14, 2)
+    for name in {name for models, *_ in EXAMPLES.values() for name in models}:
+        batch = [] if name in IMAGE else ["--batch-max", "256"]
+        must("convert", folder / f"{name}.onnx", "-o", folder / f"{name}.nsk", "--no-check", "--quiet", *batch)
+
+
 def run_examples(folder, built):
-    dense(folder / "integers.onnx", "x", "y", 1, 12, 4, TensorProto.INT32)
-    must("convert", folder / "integers.onnx", "-o", folder / "integers.nsk", "--no-check", "--quiet")
+    example_models(folder)
     Image.fromarray(np.zeros([16, 16, 3], np.uint8)).save(folder / "photo.png")
     ran = 0
     for name in sorted(p.name for p in built.iterdir() if p.is_file() and os.access(p, os.X_OK)):
         if name in EXAMPLES_NOT_RUN:
             continue
         expect(name in EXAMPLES, f"{name}: neither run here nor listed with a reason")
-        arguments = [folder / ("integers.nsk" if a == "@" else a) if not a.isdigit() else a for a in EXAMPLES.get(name, [])]
-        done = subprocess.run([built / name, folder / "integers.nsk", *arguments], cwd=folder, capture_output=True, text=True, timeout=60)
-        expect(done.returncode == 1 and done.stderr.strip(), f"{name}: exit code {done.returncode}, says {done.stderr.strip()[:200]!r}")
+        models, words, behind = EXAMPLES.get(name, ([], "", []))
+        for model in models:
+            arguments = [f"{model}.nsk" if a == "@" else a for a in behind]
+            done = subprocess.run([built / name, f"{model}.nsk", *arguments], cwd=folder, capture_output=True, text=True, timeout=60)
+            good = done.returncode == 1 and done.stderr.strip() and (words in done.stderr or model != models[0])
+            expect(good, f"{name} with {model}: exit code {done.returncode}, says {done.stderr.strip()[:200]!r}")
         ran += 1
+    expect(ran > 10, f"{built} has {ran} examples")
     print(f"{ran} examples; not run: {', '.join(f'{k} ({v})' for k, v in EXAMPLES_NOT_RUN.items())}")
 
 
@@ -219,7 +239,7 @@ def main():
             run_pages(folder)
             run_quick_start(folder)
         else:
-            run_examples(folder, pathlib.Path(sys.argv[1]))
+            run_examples(folder, pathlib.Path(sys.argv[1]).resolve())
     print("\n".join(failures + [f"other inputs and outputs: {len(failures)} failures"]))
     return 1 if failures else 0
 
