@@ -112,7 +112,8 @@ def exploding_json(folder, stock):
     texts = [("lists a million deep", "[" * 1000000, ["deeper than 32"]), ("lists a million deep, closed", "[" * 1000000 + "]" * 1000000, ["deeper than 32"]),
              ("choices a million deep", '{"conv": ' + '{"algorithm":' * 1000000, ["deeper than 32"]), ("a version a million deep", '{"profile_version":' + "[" * 1000000, ["deeper than 32"]),
              ("five million numbers", "[" + ",".join(["0"] * 5000000) + "]", ["numbers"]), ("two million lists", "[" + ",".join(["[]"] * 2000000) + "]", ["lists"]),
-             ("a million keys", "{" + ",".join(f'"k{i}":0' for i in range(1000000)) + "}", ["keys"]), ("17 MB", " " * (17 << 20) + "{}", ["16 MiB"]),
+             ("a million keys", "{" + ",".join(f'"k{i}":0' for i in range(1000000)) + "}", []),
+             ("a million layers", '{"layers": {' + ",".join(f'"k{i}":0' for i in range(1000000)) + "}}", []), ("17 MB", " " * (17 << 20) + "{}", ["16 MiB"]),
              ("no JSON", "{ not", ["is not JSON"]), ("a long name", '{"' + "n" * 1000000 + '": 5}', []), ("a long choice", '{"conv": "' + "n" * 1000000 + '"}', [])]
     for what, text, words in texts:
         (folder / "bad.json").write_text(text)

@@ -22,8 +22,8 @@ inline constexpr std::size_t max_json_depth = 32;
 
 /// Of what nsk json writes: shallow, with few keys in an object (looking for one takes as long as there are).
 inline constexpr json_limits table_limits = {std::uint64_t{1} << 28, 256, std::size_t{1} << 25, std::size_t{1} << 21};
-/// Of choices and device profiles.
-inline constexpr json_limits option_limits = {std::uint64_t{1} << 24, std::size_t{1} << 14, std::size_t{1} << 20,
+/// Of choices and device profiles, whose objects are sorted: as many keys as there may be values.
+inline constexpr json_limits option_limits = {std::uint64_t{1} << 24, std::size_t{1} << 21, std::size_t{1} << 20,
                                               std::size_t{1} << 20};
 
 /// Returns the text as JSON. Refuses what is none, and what goes beyond the limits; `otherwise` ends the message.

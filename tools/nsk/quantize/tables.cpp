@@ -12,7 +12,7 @@
 namespace nsk::tool {
 namespace {
 
-using json = nlohmann::ordered_json;
+using nlohmann::json;
 /// 1 had other sums for products on more than two axes.
 constexpr int calibration_version = 2;
 
@@ -171,10 +171,10 @@ std::uint64_t hash_of(const graph& g) {
 }
 
 std::string calibration_json(const calibration& c) {
-  json j = {{"calibration_version", calibration_version},
-            {"model", hexadecimal(c.model)},
-            {"samples", c.samples},
-            {"tensors", json::array()}};
+  nlohmann::ordered_json j = {{"calibration_version", calibration_version},
+                              {"model", hexadecimal(c.model)},
+                              {"samples", c.samples},
+                              {"tensors", json::array()}};
   for (const auto& [name, t] : c.tensors) {
     const std::vector<std::uint64_t>& all = t.values.bins();
     std::size_t first = 0, last = all.size();
