@@ -17,7 +17,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from exported_forms import plain_session
-from models import REPOSITORY, file_name, nsk, told
+from models import REPOSITORY, SHARED, file_name, nsk, told
 from output_values import build
 
 failures, CURES, STEPS = [], {}, []
@@ -151,6 +151,14 @@ def branches_and_loops():
     command = source_of("""(float[4] x, bool flag) => (float[n] y) { y = If (flag) <then_branch = t () => (float[4] p) { p = Neg (x) },
         else_branch = e () => (float[1] o) <int64[1] axes = {0}> { o = ReduceMax (x) }> }""")
     by_options("branches of two shapes", ["small inputs alone"], command, {"VALUE": 1}, "--set", {"x": x}, {"y": -x})
+    command = source_of("""(float[4] x, int64 rate) => (float[n] y) <int64 wide = {16000}> { flag = Equal (rate, wide)
+        y = If (flag) <then_branch = t () => (float[4] p) { p = Neg (x) }, else_branch = e () => (float[2,2] o) <int64[2] two = {3, 2}> { o = Reshape (x, two) }> }""")
+    by_options("a branch for other shapes", ["both branches are computed"], command, {"VALUE": 16000}, "--set", {"x": x}, {"y": -x})
+    voice = SHARED / "audio/silero_vad_v5.onnx"  # a branch for each rate of sound
+    if voice.exists():
+        command = ["convert", voice, "-o", FOLDER / "voice.nsk", "--input", "input=1x576", "--input", "state=2x1x128", "--no-check", "--quiet"]
+        text = refused("Silero without its rate", ["both branches are computed", "--set sr=VALUE"], *command)
+        works("Silero", *command, *options_in(text or "", {"VALUE": 16000}))
     body = "<body = b (int64 i, bool c, float[4] v) => (bool d, float[4] after) { d = Identity (c)  after = Exp (v) }>"
     command = source_of(f"(float[4] x, int64 n) => (float[4] y) <bool on = {{1}}> {{ a = Neg (x)  y = Loop (n, on, a) {body} }}")
     by_options("a number of iterations", ["small inputs alone"], command, {"VALUE": 2}, "--set", {"x": x}, {"y": np.exp(np.exp(-x))})

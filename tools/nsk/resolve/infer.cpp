@@ -169,6 +169,7 @@ class resolver {
  private:
   value& at(value_id v) { return m_placer.at(v); }
   void resolve(node n);
+  void replace_or_infer(node n);
   void try_next(node n);
   void infer(node n);
   bool fold(const node& n);
@@ -189,6 +190,19 @@ class resolver {
 };
 
 void resolver::resolve(node n) {
+  try {
+    replace_or_infer(std::move(n));
+  } catch (const undefined_result&) {
+    throw;
+  } catch (const error& e) {
+    const std::string options = e.code == exit_code::refused ? m_unroller.options_that_choose() : "";
+    if (options.empty() || std::string(e.what()).find(options) != std::string::npos) throw;
+    refuse(std::string(e.what()) + ". The node is in a branch of an If whose condition is computed at run time: both " +
+           "branches are computed, for these shapes. Choose one branch:" + options);
+  }
+}
+
+void resolver::replace_or_infer(node n) {
   if (n.op == "Scan" && n.domain.empty() && m_bounded.lengths().reads_bounded(n))
     m_bounded.lengths().refuse(n, "a loop is unrolled for as many as there can be at most");
   if (unroller::takes(n))

@@ -19,6 +19,7 @@ class node_placer {
 
   value& at(value_id v) { return m_graph.values[static_cast<std::size_t>(v)]; }
   bool empty() const { return m_waiting.empty(); }
+  std::size_t waiting() const { return m_waiting.size(); }
   /// The next node.
   node take();
   /// Puts a node before those that wait.

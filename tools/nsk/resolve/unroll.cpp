@@ -64,12 +64,25 @@ void unroller::select_branch(const node& n) {
     select.version = std::max(n.version, 9);  // older opsets have If, but no Where
     m_placer.place(std::move(select));
   }
+  forget_complete_selections();
+  m_selections.push_back({m_placer.waiting(), n.inputs[0]});
   for (const std::size_t side : {1, 0}) {
     array taken(element::boolean, {1});
     taken.set_integer(0, side == 0 ? 1 : 0);
     m_placer.place_graph(n, *reference::branch_of(m_graph, n, taken), {}, results[side], n.name);
   }
   m_placer.place(m_placer.helper(n, "Squeeze", "condition", {n.inputs[0]}, scalar));
+}
+
+void unroller::forget_complete_selections() {
+  while (!m_selections.empty() && m_placer.waiting() < m_selections.back().below) m_selections.pop_back();
+}
+
+std::string unroller::options_that_choose() {
+  forget_complete_selections();
+  for (auto s = m_selections.rbegin(); s != m_selections.rend(); ++s)
+    if (const std::string options = options_that_set(m_graph, s->condition); !options.empty()) return options;
+  return "";
 }
 
 void unroller::require_same_shapes(node& n) {

@@ -25,8 +25,16 @@ class unroller {
   void unroll(const node& n);
   /// Refuses a selection between the branches of an If that give different shapes: broadcasting is not meant.
   void require_same_shapes(node& n);
+  /// " --set size=VALUE" where the node that was taken last is in a branch that is computed, though perhaps not taken:
+  /// the options that choose one branch. Empty elsewhere.
+  std::string options_that_choose();
 
  private:
+  /// An If of which both branches are computed; their nodes wait above this many others.
+  struct selection {
+    std::size_t below;
+    value_id condition;
+  };
   /// A loop that is being unrolled, iteration by iteration.
   struct unrolling {
     struct slice {
@@ -53,6 +61,7 @@ class unroller {
 
   void inline_branch(const node& n);
   void select_branch(const node& n);
+  void forget_complete_selections();
   unrolling begin_loop(const node& n);
   unrolling begin_scan(const node& n);
   /// Places the next iteration, or the results behind the last one.
@@ -65,6 +74,7 @@ class unroller {
   const graph& m_graph;
   node_placer& m_placer;
   std::map<std::string, unrolling> m_unrolling;  ///< by name of the node
+  std::vector<selection> m_selections;           ///< the innermost last
 };
 
 }
