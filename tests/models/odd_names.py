@@ -136,10 +136,25 @@ def any_bytes(folder):
         expect(done.returncode == 0 or "no UTF-8" in done.stderr, f"json of {odd}: {done.stderr}")
 
 
+def long_names(folder):
+    """nsk run writes outputs whose names are longer than a file's may be, says where, and keeps equal beginnings apart."""
+    names = ["o" * 300, "o" * 300 + "2", "o" * 200 + "/", "p" * 200, "short"]
+    network(folder / "long.onnx", names)
+    must("convert", folder / "long.onnx", "-o", folder / "long.nsk", "--no-check", "--quiet")
+    np.save(folder / "x.npy", np.ones([1, 4], np.float32))
+    (folder / "out").mkdir()
+    done = nsk("run", folder / "long.nsk", "--input", f"x={folder / 'x.npy'}", "--output-dir", folder / "out")
+    files = ["o" * 200, "o" * 200 + "_2", "o" * 200 + "_3", "p" * 200, "short"]
+    wanted = {f"{file}.npy": i + 1.0 for i, file in enumerate(files)}
+    found = {p.name: float(np.load(p).ravel()[0]) for p in (folder / "out").iterdir()}
+    expect(done.returncode == 0 and found == wanted, f"run with long names: {done.returncode}, {done.stderr}, {sorted(found)}")
+    expect(done.stdout.count(" is too long for a file, is in ") == 3 and f"{files[1]}.npy" in done.stdout, f"run says of long names: {done.stdout}")
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix="nsk_names_") as folder:
         folder = pathlib.Path(folder)
-        for group in (no_macros, compiles, namespaces, any_bytes):
+        for group in (no_macros, compiles, namespaces, any_bytes, long_names):
             group(folder)
     print("\n".join(failures + [f"odd names: {len(failures)} failures"]))
     return 1 if failures else 0

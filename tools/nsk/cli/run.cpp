@@ -160,7 +160,7 @@ std::vector<input_sequence> read_inputs(const model& m, int variant, const run_o
   return inputs;
 }
 
-/// File names of the outputs; names that become equal get a number.
+/// File names of the outputs; names that become equal get a number. Those that are too long are cut.
 std::vector<std::string> output_files(const model& m, int variant, const std::string& directory) {
   std::set<std::string> used;
   std::vector<std::string> files;
@@ -171,6 +171,15 @@ std::vector<std::string> output_files(const model& m, int variant, const std::st
     files.push_back(directory + "/" + name + ".npy");
   }
   return files;
+}
+
+void print_cut_names(const model& m, int variant, const std::vector<std::string>& paths) {
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    const std::string name = m.output(static_cast<int>(i), variant).name();
+    if (name.size() > max_file_name)
+      std::printf("output '%s', whose name is too long for a file, is in %s\n", shortened(printable(name), 60).c_str(),
+                  paths[i].c_str());
+  }
 }
 
 /// The variant that the options choose, opened: on the CPU, or on a device, of which a line is printed.
@@ -213,6 +222,7 @@ exit_code run(const run_options& o, command_files& files) {
 
   const std::vector<std::string> paths = output_files(m, variant, o.output_directory);
   for (const std::string& path : paths) files.add_output("a file of --output-dir", path);
+  if (!o.quiet) print_cut_names(m, variant, paths);
   const std::vector<input_sequence> inputs = read_inputs(m, variant, o);
   std::vector<output_sequence> outputs;
   for (int i = 0; i < m.output_count(variant); ++i)

@@ -82,7 +82,7 @@ std::filesystem::path file_inside(const std::filesystem::path& folder, const std
 }
 
 std::string file_name_of(const std::string& name) {
-  std::string result = name;
+  std::string result = name.substr(0, max_file_name);
   for (char& c : result) {
     const bool kept =
         (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '.' || c == '-';

@@ -24,7 +24,9 @@ std::vector<std::byte> read_file(const std::string& path, std::string_view what,
 std::filesystem::path file_inside(const std::filesystem::path& folder, const std::string& name,
                                   const std::string& what);
 
-/// Returns `name` with every character outside A-Za-z0-9_.- replaced by '_'.
+/// File systems take 255 bytes; the rest is for numbers, endings, and the names of files that are being written.
+inline constexpr std::size_t max_file_name = 200;
+/// Returns the first max_file_name characters of `name`, with every one outside A-Za-z0-9_.- replaced by '_'.
 std::string file_name_of(const std::string& name);
 
 }
