@@ -21,15 +21,15 @@ def status_codes():
     return re.findall(r"^  X\((\w+), \w+,", text[text.index("#define NSK_STATUS_LIST(X)"):text.index("#define NSK_C_STATUS_LIST(X)")], re.MULTILINE)
 
 
-def memory_model(path):
+def memory_model(path, state="h"):
     """A layer with memory: x [1,1,4] and the state h give y [1,1,8] and the next h."""
     import onnx
     from onnx import TensorProto, helper
     generator = np.random.default_rng(5)
     weights = [onnx.numpy_helper.from_array(generator.normal(0, 0.5, shape).astype(np.float32), name) for name, shape in (("w", [1, 24, 4]), ("r", [1, 24, 8]))]
-    node = helper.make_node("GRU", ["x", "w", "r", "", "", "h"], ["y", "h_next"], hidden_size=8)
+    node = helper.make_node("GRU", ["x", "w", "r", "", "", state], ["y", f"{state}_next"], hidden_size=8)
     ports = [[helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in row]
-             for row in ([("x", [1, 1, 4]), ("h", [1, 1, 8])], [("y", [1, 1, 1, 8]), ("h_next", [1, 1, 8])])]
+             for row in ([("x", [1, 1, 4]), (state, [1, 1, 8])], [("y", [1, 1, 1, 8]), (f"{state}_next", [1, 1, 8])])]
     onnx.save(helper.make_model(helper.make_graph([node], "memory", *ports, weights), opset_imports=[helper.make_opsetid("", 14)], ir_version=8), str(path))
 
 

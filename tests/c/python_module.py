@@ -11,7 +11,7 @@ import tempfile
 
 import numpy as np
 
-from fixtures import REPOSITORY, TIME_STEPS, expected_hashes, fnv1a, input_numbers, make_models
+from fixtures import REPOSITORY, TIME_STEPS, expected_hashes, fnv1a, input_numbers, make_models, memory_model, must
 
 sys.path.insert(0, str(REPOSITORY / "bindings" / "python"))
 import netsuke  # noqa: E402
@@ -105,12 +105,27 @@ def errors(library, path):
         yield "a null handle is not refused"
 
 
+def other_state(library, path, folder):
+    """A state at fault is no port: the number, which would be taken for that of an input, is left out."""
+    memory_model(folder / "renamed.onnx", "g")
+    must("convert", folder / "renamed.onnx", "-o", folder / "renamed.nsk", "--state", "g=g_next", "--quiet")
+    net, other = library.open(path).session(), library.open(folder / "renamed.nsk")
+    size = ctypes.c_uint64()
+    library.call("nsk_model_arena_bytes", other.handle, 0, 1, ctypes.byref(size))
+    _owner, arena = netsuke.block_of(size.value)
+    snapshot = (ctypes.c_char * len(net.save()))()
+    error = error_of(net.call, "nsk_session_rebind", net.handle, other.handle, 0, ctypes.c_void_p(arena), ctypes.c_size_t(size.value), snapshot,
+                     ctypes.c_uint64(len(snapshot)))
+    if error is None or error.where != -1 or not str(error).startswith("other_ports: inputs, outputs, states"):
+        yield f"another state: {error}"
+
+
 def main():
     library = netsuke.Library(sys.argv[1])
     with tempfile.TemporaryDirectory(prefix="nsk_python_") as folder:
         folder = pathlib.Path(folder)
         conv, memory, agents = make_models(folder)
-        wrong = [*results(library, [conv, memory], folder), *batch(library, agents), *errors(library, conv)]
+        wrong = [*results(library, [conv, memory], folder), *batch(library, agents), *errors(library, conv), *other_state(library, memory, folder)]
     print("\n".join(wrong + [f"the Python module: {len(wrong)} failures"]))
     return 1 if wrong else 0
 

@@ -52,7 +52,14 @@ bool c_is_handle(const Handle* handle) {
   return tag == c_tag(handle);
 }
 
-inline nsk_status c_status(status s) { return {static_cast<std::int32_t>(s.code()), s.where()}; }
+/// A status as the C interface has it, without the place: a number of something else than nsk_status_place says of its
+/// code is left out.
+inline nsk_status c_status(status s) {
+  const status_place listed = status(s.code()).place();
+  const bool is_port = s.place() == status_place::input || s.place() == status_place::output;
+  const bool counts = s.place() == listed || (listed == status_place::port && is_port);
+  return {static_cast<std::int32_t>(s.code()), counts ? s.where() : -1};
+}
 inline nsk_status c_bad_handle() { return {nsk_status_bad_handle, -1}; }
 inline nsk_status c_bad_argument(std::int32_t number) { return {nsk_status_bad_argument, number}; }
 
