@@ -290,7 +290,7 @@ def branches_of_two_shapes():
     row = m.graph([(SHAPE, F)], lambda x: [m.do("SUM", [x, m.constant([0], I)], [1, 3], F, ("ReducerOptions", {"keepDims": True}))])
     c = m.port("c", [1], np.bool_)
     y = m.do("IF", [c, m.ports["x"]], options=("IfOptions", {"thenSubgraphIndex": wide, "elseSubgraphIndex": row}))
-    return m.finish(y), ["IF", "different shapes"]
+    return m.finish(y), ["IF", "different shapes", "Export each branch"]
 
 
 def a_variable_without_a_value():
@@ -352,6 +352,23 @@ def options(folder):
     assert done.returncode == 2 and "begins with numbers" in done.stderr, done.stderr
 
 
+def inputs_that_are_set(folder):
+    """--set chooses a branch; a wrong name is told the right ones. Branches of two shapes are refused before it is looked at."""
+    source, target, x = folder / "m.tflite", folder / "m.nsk", np.random.default_rng(2).uniform(-1, 1, SHAPE).astype(F)
+    np.save(folder / "x.npy", x)
+    for chosen, y in ((1, x * x), (0, -np.abs(x))):
+        source.write_bytes(a_branch_on_data())
+        must("convert", source, "-o", target, "--set", f"c={chosen}", "--check", "--quiet")
+        out = folder / f"set{chosen}"
+        out.mkdir()
+        must("run", target, "--input", f"x={folder / 'x.npy'}", "--output-dir", out, "--quiet")
+        found = [np.load(path) for path in out.iterdir()]
+        assert len(found) == 1 and np.allclose(found[0], y, atol=1e-5), f"--set c={chosen} gives {found}, not {y}"
+        for name in ("d", "serving_default_c:0"):
+            done = nsk("convert", source, "-o", target, "--set", f"{name}=1")
+            assert done.returncode == 1 and name in done.stderr and "Its inputs: 'x', 'c'" in done.stderr, done.stderr
+
+
 def main(part):
     if not have_litert():
         return 0
@@ -377,6 +394,7 @@ def main(part):
             if done.returncode != 2 or any(word not in done.stderr for word in words):
                 wrong.append(f"{make.__name__}: exit code {done.returncode}, {done.stderr.strip()}")
         options(folder)
+        inputs_that_are_set(folder)
     print("\n".join(wrong + [f"{len(MODELS)} models over {RUNS} runs, {len(REFUSED)} refusals, {len(wrong)} wrong"]))
     return 1 if wrong else 0
 

@@ -109,7 +109,8 @@ void branch(call& c) {
       continue;
     }
     require_same(c, a[i].v, b[i].v,
-                 "its branches give different shapes or types, and its condition is computed at run time");
+                 "its branches give different shapes or types, and its condition is computed at run time. Export each "
+                 "branch as a model of its own");
     c.bind(i, c.emit("Where", {scalar, a[i].v, b[i].v}));
   }
 }
