@@ -14,8 +14,6 @@
 #include "resolve/integer_products.hpp"
 #include "resolve/length_reader.hpp"
 #include "resolve/other_lengths.hpp"
-#include "resolve/other_shapes.hpp"
-#include "resolve/size_constants.hpp"
 #include "resolve/ports.hpp"
 #include "resolve/stored_operators.hpp"
 #include "resolve/unroll.hpp"
@@ -133,15 +131,13 @@ void check_size(const graph& g) {
 /// Looks at the nodes of a graph in order: places what graphs inside them compute, infers and folds the others.
 class resolver {
  public:
-  /// `exported` and `trial` may be null: then there are no other rows, or no other lengths, than in the source.
+  /// `trial` may be null: then there are no other rows or lengths than in the source.
   /// With `tolerates`, nodes that are refused leave their results unknown.
-  resolver(graph& g, const input_options& options, folder& folds, const graph* exported, length_trial* trial,
-           bool tolerates)
+  resolver(graph& g, const input_options& options, folder& folds, length_trial* trial, bool tolerates)
       : m_graph(g),
         m_folds(folds),
         m_placer(g),
         m_unroller(g, m_placer),
-        m_adapter(g, exported, folds, m_placer),
         m_bounded(g, m_placer, options.bounds),
         m_dequantizes(options.dequantize),
         m_tolerates(tolerates),
@@ -149,7 +145,7 @@ class resolver {
         m_products(g, m_placer),
         m_functions(m_placer, m_products) {
     m_folds.read_lengths(&m_bounded.lengths());
-    if (trial != nullptr) m_lengths.emplace(g, m_placer, *trial);
+    if (trial != nullptr) m_lengths.emplace(g, folds, m_placer, *trial);
   }
 
   void run() {
@@ -178,7 +174,6 @@ class resolver {
   folder& m_folds;
   node_placer m_placer;
   unroller m_unroller;
-  shape_adapter m_adapter;
   std::optional<length_reader> m_lengths;
   bounded_rows m_bounded;
   bool m_dequantizes, m_tolerates;
@@ -231,11 +226,9 @@ void resolver::infer(node n) {
   m_functions.see(n);
   if (m_products.replace(n) || m_functions.replace(n)) return;
   if (m_lengths) m_lengths->rewrite(n);
-  m_adapter.adapt(n);
   if (reference::is_random(n)) n.attributes[reference::random_stream] = m_streams++;
   if (bounded_rows::takes(n) && !m_folds.folds(n)) m_bounded.bound(n);
   const bool folds = fold(n) || m_bounded.follow(n);
-  m_adapter.look_at_results(n);
   if (m_lengths) m_lengths->look_at(n);
   if (!folds) m_graph.nodes.push_back(std::move(n));
 }
@@ -251,20 +244,20 @@ bool resolver::fold(const node& n) {
   }
 }
 
-void resolve_once(graph& g, const input_options& options, const graph* exported, length_trial* trial) {
+void resolve_once(graph& g, const input_options& options, length_trial* trial) {
   folder folds(g, constant_elements(g), options.trusted);
   chosen_outputs outputs(g, options);
   bind_inputs(g, options, folds);
   remove_dead_nodes(g);
   if (!outputs.are_inside()) refuse_text(g);
-  resolver nodes(g, options, folds, exported, trial, outputs.are_inside());
+  resolver nodes(g, options, folds, trial, outputs.are_inside());
   nodes.run();
   outputs.settle(nodes.refusal());
   remove_dead_nodes(g);
   remove_dead_values(g);
   narrow_doubles(g);
   check_size(g);
-  if (exported == nullptr && trial == nullptr) compare_declared(g);
+  if (trial == nullptr) compare_declared(g);
 }
 
 }
@@ -278,30 +271,30 @@ std::shared_ptr<const graph> resolve(graph& g, const input_options& options) {
   const asked_lengths asked = compare_lengths(g, options);
   auto exported = std::make_shared<graph>(g);
   if (!asked.rows && !asked.lengths) {
-    resolve_once(g, options, nullptr, nullptr);
+    resolve_once(g, options, nullptr);
     require_known_nodes(*exported, g, options.constants);
     return nullptr;
   }
-  resolve_once(*exported, asked.own, nullptr, nullptr);
+  resolve_once(*exported, asked.own, nullptr);
   require_known_nodes(g, *exported, options.constants);
-  if (!asked.lengths) {
-    resolve_once(g, options, exported.get(), nullptr);
-    return exported;
-  }
   length_trial trial;
   trial.choices = options.constants;
-  auto settled = std::make_shared<graph>(settle_lengths(
-      g, *exported, trial, [&](graph& copy, length_trial& t) { resolve_once(copy, asked.others, nullptr, &t); }));
-  const settled_constants constants = settle_constants(*settled, *exported, options.constants);
+  settled_constants constants;
+  if (asked.lengths) {
+    graph settled = settle_lengths(g, *exported, trial,
+                                   [&](graph& copy, length_trial& t) { resolve_once(copy, asked.others, &t); });
+    constants = settle_constants(settled, *exported, options.constants);
+    (asked.rows ? *exported : g) = std::move(settled);
+  }
   if (asked.rows) {
-    resolve_once(g, options, settled.get(), &trial);
-    apply(constants, *settled);
-    exported = settled;
-  } else {
-    g = *settled;
+    trial.exported = exported.get();
+    trial.lengths = {};
+    trial.rows = trial.replays = true;
+    resolve_once(g, options, &trial);
+    apply(constants, *exported);
   }
   apply(constants, g);
-  require_settled(trial, constants, g);
+  if (asked.lengths) require_settled(trial, constants, g);
   return exported;
 }
 

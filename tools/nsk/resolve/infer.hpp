@@ -40,7 +40,7 @@ struct input_options {
 /// what would cost far more than the model's size (folder.hpp); more than 20000 nodes, 1024 inputs or 1024 outputs.
 ///
 /// Where the options give an input other lengths than the source fixes, what was exported for these is written anew
-/// (other_lengths.hpp; other_shapes.hpp for rows), and the graph for the source's own is returned: its own lengths, or
+/// (other_lengths.hpp; length_rows.cpp for rows), and the graph for the source's own is returned: its own lengths, or
 /// its own rows where both change. Null otherwise.
 std::shared_ptr<const graph> resolve(graph& g, const input_options& options);
 

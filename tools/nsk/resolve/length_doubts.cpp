@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 /// What shows that a graph for other lengths may not be what the source's author would export for them
-/// (length_reader.hpp).
+/// (length_view.hpp).
 #include <algorithm>
 
 #include "errors.hpp"
 #include "resolve/axes.hpp"
-#include "resolve/length_reader.hpp"
+#include "resolve/length_view.hpp"
 #include "resolve/operator_kinds.hpp"
 
 namespace nsk::tool {
@@ -25,68 +25,52 @@ bool has_positive(const array& a) {
   return false;
 }
 
-}
-
-void length_reader::doubt_results(const node& n) {
-  for (const value_id v : n.outputs) {
-    const value* old = before(v);
-    if (old == nullptr) continue;
-    const shape_t &was = old->shape, &now = at(v).shape;
-    const std::size_t before_it = m_trial.doubts.size();
-    if (was.size() != now.size())
-      doubt_for_good(n,
-                     "its result has " + std::to_string(now.size()) + " axes instead of " + std::to_string(was.size()));
-    for (std::size_t d = 0; d < was.size() && was.size() == now.size(); ++d)
-      if (was[d] == 1 && now[d] > 1)
-        doubt_for_good(n, "axis " + std::to_string(d) + " of its result is 1 long in the source, where exporters and " +
-                              "broadcasting leave out what it needs now that it is " + std::to_string(now[d]) +
-                              " long");
-    m_trial.was_one = m_trial.was_one || m_trial.doubts.size() > before_it;
-  }
-}
-
-void length_reader::doubt_unknown(const node& n) {
+void doubt_unknown(length_view& view, const node& n) {
   const bool known = n.domain.empty() && (suits_any_length(n.op) || broadcasts(n.op) || is_of_elements(n.op));
-  if (!known) throw no_reading({describe(m_graph, n) + ": it is not known how its numbers follow from other lengths"});
+  if (!known)
+    throw no_reading({describe(view.the_graph(), n) + ": it is not known how its numbers follow from other lengths"});
 }
 
 /// Axes that were equally long and are not: one of them is 1 now, and would be repeated.
-void length_reader::doubt_broadcast(const node& n) {
+void doubt_broadcast(length_view& view, const node& n) {
   if (!broadcasts(n.op) && n.op != "MatMul") return;
   const std::size_t behind = n.op == "MatMul" ? 2 : 0;
   for (std::size_t i = 0; i < n.inputs.size(); ++i)
     for (std::size_t j = i + 1; j < n.inputs.size(); ++j) {
       shape_t a, now_a, b, now_b;
-      if (!has(n, i) || !has(n, j) || !shapes_of(n.inputs[i], a, now_a) || !shapes_of(n.inputs[j], b, now_b)) continue;
+      if (!view.has(n, i) || !view.has(n, j) || !view.shapes_of(n.inputs[i], a, now_a) ||
+          !view.shapes_of(n.inputs[j], b, now_b))
+        continue;
       for (std::size_t k = 1 + behind; k <= std::min(a.size(), b.size()); ++k)
         if (a[a.size() - k] == b[b.size() - k] && now_a[a.size() - k] != now_b[b.size() - k])
-          doubt_for_good(n, "operands that have the same length in the source have " +
-                                std::to_string(now_a[a.size() - k]) + " and " + std::to_string(now_b[b.size() - k]));
+          view.doubt_for_good(n, "operands that have the same length in the source have " +
+                                     std::to_string(now_a[a.size() - k]) + " and " +
+                                     std::to_string(now_b[b.size() - k]));
     }
 }
 
-void length_reader::doubt_concat(const node& n) {
+void doubt_concat(length_view& view, const node& n) {
   for (std::size_t i = 0; i < n.inputs.size(); ++i) {
-    if (!is_own_constant(n, i)) continue;
-    const array& a = *at(n.inputs[i]).constant;
+    if (!view.is_own_constant(n, i)) continue;
+    const array& a = *view.at(n.inputs[i]).constant;
     const std::int64_t d = counted_from_start(n.integer("axis", 0), a.shape.size());
     if (d < 0 || d >= static_cast<std::int64_t>(a.shape.size())) continue;
-    if (is_uniform(a) || !m_trial.lengths.near(a.shape[static_cast<std::size_t>(d)]).empty())
-      stop(n, "its constant operand may fill up an axis to a length");
+    if (is_uniform(a) || !view.lengths().near(a.shape[static_cast<std::size_t>(d)]).empty())
+      view.stop(n, "its constant operand may fill up an axis to a length");
   }
 }
 
-void length_reader::doubt_rounding(const node& n) {
+void doubt_rounding(length_view& view, const node& n) {
   shape_t was, now;
-  const shape_t& made = at(n.outputs[0]).shape;
-  if (n.name.rfind("RESIZE_NEAREST", 0) != 0 || !shapes_of(n.inputs[0], was, now)) return;
+  const shape_t& made = view.at(n.outputs[0]).shape;
+  if (n.name.rfind("RESIZE_NEAREST", 0) != 0 || !view.shapes_of(n.inputs[0], was, now)) return;
   for (std::size_t d = 0; d < now.size(); ++d)
     if (was[d] != now[d] && made[d] % now[d] != 0)
-      doubt(n, "TensorFlow Lite rounds the positions of its pixels in another way for such lengths");
+      view.doubt(n, "TensorFlow Lite rounds the positions of its pixels in another way for such lengths");
 }
 
 /// Constants that an exporter makes for one length.
-void length_reader::doubt_operands(const node& n) {
+void doubt_operands(length_view& view, const node& n) {
   struct made_for {
     const char* op;
     std::size_t input;
@@ -96,45 +80,46 @@ void length_reader::doubt_operands(const node& n) {
        {made_for{"GRU", 4, "sequence lengths"}, made_for{"LSTM", 4, "sequence lengths"},
         made_for{"RNN", 4, "sequence lengths"}, made_for{"ReverseSequence", 1, "sequence lengths"},
         made_for{"GridSample", 1, "grid"}, made_for{"RoiAlign", 1, "regions"}, made_for{"Compress", 1, "condition"}})
-    if (n.op == m.op && is_own_constant(n, m.input))
-      stop(n, std::string("its ") + m.what + " may be made for the lengths in the source");
-  if (n.op == "Concat") doubt_concat(n);
-  if (n.op == "Resize") doubt_rounding(n);
+    if (n.op == m.op && view.is_own_constant(n, m.input))
+      view.stop(n, std::string("its ") + m.what + " may be made for the lengths in the source");
+  if (n.op == "Concat") doubt_concat(view, n);
+  if (n.op == "Resize") doubt_rounding(view, n);
 }
 
-void length_reader::doubt_indices(const node& n) {
+void doubt_indices(length_view& view, const node& n) {
   const bool gathers = n.op == "Gather" || n.op == "GatherElements" || n.op == "GatherND",
              scatters = n.op == "Scatter" || n.op == "ScatterElements" || n.op == "ScatterND";
-  if ((!gathers && !scatters) || !is_own_constant(n, 1)) return;
+  if ((!gathers && !scatters) || !view.is_own_constant(n, 1)) return;
   shape_t was, now;
-  bool differs = scatters || n.op == "GatherND" || !shapes_of(n.inputs[0], was, now);
+  bool differs = scatters || n.op == "GatherND" || !view.shapes_of(n.inputs[0], was, now);
   if (!differs) {
     const std::int64_t d = counted_from_start(n.integer("axis", 0), was.size());
     differs = d >= 0 && d < static_cast<std::int64_t>(was.size()) &&
               was[static_cast<std::size_t>(d)] != now[static_cast<std::size_t>(d)];
   }
-  if (differs && has_positive(*at(n.inputs[1]).constant)) stop(n, "its indices may depend on the length of their axis");
+  if (differs && has_positive(*view.at(n.inputs[1]).constant))
+    view.stop(n, "its indices may depend on the length of their axis");
 }
 
 /// Axis `d` of a Pad and of the window that reads it.
-struct length_reader::padded_axis {
+struct padded_axis {
   std::size_t d, rank;
   std::int64_t was, now, before, behind;  ///< lengths, and pads
 };
 
 /// The kernel of a convolution or pool of the source; empty for other nodes.
-std::vector<std::int64_t> length_reader::kernel_of(const node& n) const {
+list kernel_of(const length_view& view, const node& n) {
   const bool convolves = n.op == "Conv" && n.inputs.size() > 1;
   if (!convolves && n.op != "MaxPool" && n.op != "AveragePool") return {};
   const list kernel = n.integers("kernel_shape");
   if (!kernel.empty() || !convolves) return kernel;
-  const shape_t& w = m_trial.exported->values[static_cast<std::size_t>(n.inputs[1])].shape;
+  const shape_t& w = view.trial().exported->values[static_cast<std::size_t>(n.inputs[1])].shape;
   return w.size() > 2 ? list(w.begin() + 2, w.end()) : list();
 }
 
 /// Whether the pads of an axis are those of the window of `user`, whatever the length.
-bool length_reader::is_padded_for(const node& user, const padded_axis& a) const {
-  const list kernel = kernel_of(user);
+bool is_padded_for(const length_view& view, const node& user, const padded_axis& a) {
+  const list kernel = kernel_of(view, user);
   if (a.d < 2 || kernel.size() + 2 != a.rank) return false;
   const list strides = user.integers("strides"), dilations = user.integers("dilations"), more = user.integers("pads");
   const std::size_t i = a.d - 2;
@@ -149,40 +134,62 @@ bool length_reader::is_padded_for(const node& user, const padded_axis& a) const 
 }
 
 /// Whether all that reads a value of the source has a window for which axis `a` is padded.
-bool length_reader::is_padded_for_readers(const std::string& name, const padded_axis& a) const {
-  const graph& g = *m_trial.exported;
+bool is_padded_for_readers(const length_view& view, const std::string& name, const padded_axis& a) {
+  const graph& g = *view.trial().exported;
   const auto is_it = [&](value_id v) { return v != no_value && g.values[static_cast<std::size_t>(v)].name == name; };
   bool any = false;
   for (const node& user : g.nodes) {
     if (std::none_of(user.inputs.begin(), user.inputs.end(), is_it)) continue;
-    if (!is_padded_for(user, a)) return false;
+    if (!is_padded_for(view, user, a)) return false;
     any = true;
   }
   return any;
 }
 
 /// Pads are the network's own where they are those of the windows behind them.
-void length_reader::doubt_pads(const node& n) {
+void doubt_pads(length_view& view, const node& n) {
   shape_t was, now;
-  const value* made = before(n.outputs[0]);
-  if (made == nullptr || !shapes_of(n.inputs[0], was, now) || made->shape.size() != was.size()) return;
-  const literal pads = integers(n, 1, "pads");
+  const value* made = view.before(n.outputs[0]);
+  if (made == nullptr || !view.shapes_of(n.inputs[0], was, now) || made->shape.size() != was.size()) return;
+  const length_literal pads = view.integers(n, 1, "pads");
   bool pads_others = made->shape == was;
   for (std::size_t d = 0; d < was.size(); ++d) pads_others = pads_others || (d != 1 && made->shape[d] != was[d]);
   for (std::size_t d = 0; d < was.size(); ++d) {
     if (was[d] == now[d] || (made->shape[d] == was[d] && !pads_others)) continue;
     const bool known = made->shape[d] != was[d] && pads.now.size() == 2 * was.size();
-    if (!known ||
-        !is_padded_for_readers(made->name, {d, was.size(), was[d], now[d], pads.now[d], pads.now[d + was.size()]}))
-      stop(n, "axis " + std::to_string(d) + " was " + std::to_string(was[d]) + " long, and may be padded to a length");
+    if (!known || !is_padded_for_readers(view, made->name,
+                                         {d, was.size(), was[d], now[d], pads.now[d], pads.now[d + was.size()]}))
+      view.stop(
+          n, "axis " + std::to_string(d) + " was " + std::to_string(was[d]) + " long, and may be padded to a length");
   }
 }
 
-void length_reader::finish() {
-  if (m_trial.replays || !m_trial.lengths.hides_one()) return;
-  m_trial.doubts.push_back(
-      {"--input: some axes change and have as many elements together as in the source, which does not show where they "
-       "are merged"});
+}
+
+void doubt_results(length_view& view, const node& n) {
+  for (const value_id v : n.outputs) {
+    const value* old = view.before(v);
+    if (old == nullptr) continue;
+    const shape_t &was = old->shape, &now = view.at(v).shape;
+    const std::size_t before_it = view.trial().doubts.size();
+    if (was.size() != now.size())
+      view.doubt_for_good(
+          n, "its result has " + std::to_string(now.size()) + " axes instead of " + std::to_string(was.size()));
+    for (std::size_t d = 0; d < was.size() && was.size() == now.size(); ++d)
+      if (was[d] == 1 && now[d] > 1)
+        view.doubt_for_good(
+            n, "axis " + std::to_string(d) + " of its result is 1 long in the source, where exporters and " +
+                   "broadcasting leave out what it needs now that it is " + std::to_string(now[d]) + " long");
+    view.trial().was_one = view.trial().was_one || view.trial().doubts.size() > before_it;
+  }
+}
+
+void doubt_node(length_view& view, const node& n) {
+  doubt_unknown(view, n);
+  doubt_broadcast(view, n);
+  doubt_operands(view, n);
+  doubt_indices(view, n);
+  if (n.op == "Pad") doubt_pads(view, n);
 }
 
 }

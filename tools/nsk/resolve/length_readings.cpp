@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
-/// The readings of one node after the other (length_reader.hpp).
+/// The readings of one node after the other (length_view.hpp).
 #include <algorithm>
 #include <array>
 #include <limits>
 
-#include "errors.hpp"
 #include "resolve/axes.hpp"
-#include "resolve/length_reader.hpp"
+#include "resolve/length_view.hpp"
 
 namespace nsk::tool {
 namespace {
@@ -14,12 +13,6 @@ namespace {
 using list = std::vector<std::int64_t>;
 constexpr std::size_t max_readings = 64;                                     // of one node
 constexpr std::int64_t open_end = std::numeric_limits<std::int32_t>::max();  // from here on: the end of any axis
-
-list integers_of(const array& a) {
-  list result;
-  for (std::int64_t i = 0; i < a.count(); ++i) result.push_back(a.integer(i));
-  return result;
-}
 
 /// All lists that take one candidate at each place, the first ones first; empty where there are too many.
 std::vector<list> combinations(const std::vector<list>& candidates) {
@@ -37,168 +30,76 @@ std::vector<list> combinations(const std::vector<list>& candidates) {
   return found;
 }
 
-std::int64_t resized_axis(const node& n, std::size_t place, std::size_t rank) {
-  const list axes = n.integers("axes");
-  if (axes.empty()) return static_cast<std::int64_t>(place);
-  return place < axes.size() ? counted_from_start(axes[place], rank) : -1;
-}
-
-/// An axis of an image and what it is resized to: before, now, and the literal; or a number of its own.
-using axis_lengths = std::array<std::int64_t, 3>;
-
-/// The readings in which axes that were equally long, change alike and are resized alike stay equally long: no author
-/// takes the height of the input and writes the width.
-std::vector<reading> without_unlike(std::vector<reading> readings, const std::vector<axis_lengths>& axes) {
-  const auto is_unlike = [&](const reading& r) {
-    for (std::size_t i = 0; i < axes.size(); ++i)
-      for (std::size_t j = 0; j < i; ++j)
-        if (axes[i] == axes[j] && r[0].numbers[i] != r[0].numbers[j]) return true;
-    return false;
-  };
-  readings.erase(std::remove_if(readings.begin(), readings.end(), is_unlike), readings.end());
-  return readings;
-}
-
-}
-
-void apply(const reading& r, node& n, node_placer& placer) {
-  for (const edit& e : r) {
-    if (!e.attribute.empty()) {
-      const auto old = n.attributes.find(e.attribute);
-      if (!e.scales.empty())
-        n.attributes[e.attribute] = e.scales;
-      else if (old != n.attributes.end() && std::holds_alternative<std::int64_t>(old->second))
-        old->second = e.numbers.at(0);
-      else
-        n.attributes[e.attribute] = e.numbers;
-      continue;
-    }
-    const auto count = static_cast<std::int64_t>(e.scales.empty() ? e.numbers.size() : e.scales.size());
-    shape_t shape = placer.at(n.inputs[e.input]).shape;
-    if (count_of(shape) != count) shape = {count};
-    n.inputs[e.input] =
-        placer.new_constant(n, "lengths_" + std::to_string(e.input),
-                            e.scales.empty() ? make_ints(shape, e.numbers) : make_floats(shape, e.scales));
+/// The readings that take one candidate for each number of a literal, of which candidates_of(place) lists those beside
+/// itself; none where each has one, which is itself.
+template <class CandidatesOf>
+std::vector<reading> read_each(const length_view& view, const node& n, const length_literal& l, const char* what,
+                               CandidatesOf candidates_of) {
+  std::vector<list> candidates;
+  for (std::size_t i = 0; i < l.now.size(); ++i) {
+    candidates.push_back(l.is_own(i) ? candidates_of(i) : list());
+    add_once(candidates.back(), l.now[i]);
   }
-}
-
-length_view::literal length_view::integers(const node& n, std::size_t input, const char* attribute) {
-  literal l;
-  l.input = input;
-  if (has(n, input)) {
-    const value& v = at(n.inputs[input]);
-    if (!v.constant || !is_integer(v.type)) return l;
-    l.now = l.was = integers_of(*v.constant);
-    const value* old = before(n.inputs[input]);
-    if (old != nullptr && old->constant) l.was = integers_of(*old->constant);
-    l.was.resize(l.now.size(), -1);
-  } else {
-    const auto found = n.attributes.find(attribute);
-    if (found == n.attributes.end()) return l;
-    l.attribute = attribute;
-    if (const auto* one = std::get_if<std::int64_t>(&found->second)) l.now = {*one};
-    if (const auto* many = std::get_if<list>(&found->second)) l.now = *many;
-    l.was = l.now;
-  }
-  l.known = !l.now.empty();
-  return l;
-}
-
-std::vector<reading> length_reader::readings_of(const node& n) {
-  if (!n.domain.empty()) return {};
-  if (n.op == "Reshape") return read_reshape(n);
-  if (n.op == "Expand") return read_shape_list(n, 1, true);
-  if (n.op == "ConstantOfShape") return read_shape_list(n, 0, false);
-  if (n.op == "AffineGrid" || n.op == "OneHot") return read_shape_list(n, 1, false);
-  if (n.op == "Resize" || n.op == "Upsample") return read_resize(n);
-  if (n.op == "Slice") return read_slice(n);
-  if (n.op == "Split") return read_split(n);
-  if (n.op == "Tile") return read_tile(n);
-  if (n.op == "TopK") return read_top_k(n);
-  if (n.op == "Conv" || n.op == "MaxPool" || n.op == "AveragePool" || n.op == "LpPool") return read_window(n);
-  if (n.op == "ConvTranspose") return read_transposed(n);
-  return {};
-}
-
-/// The readings that take one candidate for each number of a literal; none where each has one, which is itself.
-std::vector<reading> length_reader::choices_of(const node& n, const literal& l, const std::vector<list>& candidates,
-                                               const std::string& what) const {
   if (std::all_of(candidates.begin(), candidates.end(), [](const list& c) { return c.size() == 1; })) return {};
   std::vector<reading> found;
   for (const list& numbers : combinations(candidates)) found.push_back({l.with(numbers)});
-  if (found.empty()) give_up(n, "its " + what + " may stand for too many others");
+  if (found.empty()) view.give_up(n, std::string("its ") + what + " may stand for too many others");
   return found;
 }
 
-std::vector<reading> length_reader::read_shape_list(const node& n, std::size_t input, bool expands) {
-  const literal to = integers(n, input, "");
-  shape_t was, now;
-  if (expands && !shapes_of(n.inputs[0], was, now)) return {};
-  if (!to.known) return {};
-  if (expands && !changed(n.inputs[0]) && before(n.outputs[0]) != nullptr && before(n.outputs[0])->shape == was &&
-      !at(n.inputs[0]).constant && m_trial.lengths.has_short())
-    doubt(n, "it repeats nothing in the source, where a length may be 1 that is not");
-  std::vector<list> candidates;
-  for (std::size_t k = 0; k < to.now.size(); ++k) {
-    const std::int64_t number = to.now[k];
-    const std::size_t behind = to.now.size() - k;
-    const bool same = expands && behind <= was.size() && was[was.size() - behind] == number;
-    list lengths;
-    if (same && to.is_own(k)) add_once(lengths, now[now.size() - behind]);
-    const bool fixed = same && was[was.size() - behind] == now[now.size() - behind];
-    if (to.is_own(k) && !fixed) add_all(lengths, m_trial.lengths.near(number));
-    add_once(lengths, number);
-    candidates.push_back(lengths);
-  }
-  return choices_of(n, to, candidates, "lengths");
+/// An axis of the first operand of a node, as an attribute or operand names it; false where it has none such, of which
+/// inference says what is wrong.
+bool axis_of(std::int64_t named, const shape_t& shape, std::size_t& axis) {
+  const std::int64_t d = counted_from_start(named, shape.size());
+  axis = static_cast<std::size_t>(d);
+  return d >= 0 && axis < shape.size();
 }
+
+std::vector<reading> read_shape_list(length_view& view, const node& n, std::size_t input, bool expands) {
+  const length_literal to = view.integers(n, input, "");
+  shape_t was, now;
+  if (expands && !view.shapes_of(n.inputs[0], was, now)) return {};
+  if (!to.known) return {};
+  if (expands && !view.changed(n.inputs[0]) && view.before(n.outputs[0]) != nullptr &&
+      view.before(n.outputs[0])->shape == was && !view.at(n.inputs[0]).constant && view.lengths().has_short())
+    view.doubt(n, "it repeats nothing in the source, where a length may be 1 that is not");
+  return read_each(view, n, to, "lengths", [&](std::size_t k) {
+    const std::size_t behind = to.now.size() - k, d = was.size() - behind;
+    list lengths;
+    if (behind <= was.size() && was[d] == to.now[k]) add_once(lengths, now[d]);
+    if (lengths.empty() || was[d] != now[d]) add_all(lengths, view.lengths().near(to.now[k]));
+    return lengths;
+  });
+}
+
+std::vector<reading> read_expand(length_view& view, const node& n) { return read_shape_list(view, n, 1, true); }
+std::vector<reading> read_fill(length_view& view, const node& n) { return read_shape_list(view, n, 0, false); }
+std::vector<reading> read_second(length_view& view, const node& n) { return read_shape_list(view, n, 1, false); }
 
 /// What a size of a Resize may become: as many times its axis, a share of it, or another length that changed. Of axes
 /// that were equally long its own one counts: no author takes the height of the input and writes the width.
-static std::vector<std::int64_t> sizes_of(const length_trial& trial, std::int64_t size, std::int64_t was,
-                                          std::int64_t now) {
-  std::vector<std::int64_t> lengths;
+list sizes_of(const changed_lengths& all, std::int64_t size, std::int64_t was, std::int64_t now) {
+  list lengths;
   if (was != now) add_scaled(lengths, size, was, now);
-  const std::vector<std::int64_t> same = trial.lengths.of(size);
+  const list same = all.of(size);
   const auto is_same = [&](std::int64_t length) { return std::find(same.begin(), same.end(), length) != same.end(); };
   const bool is_axis = !lengths.empty() && is_same(lengths[0]);
   if (was != now) add_shares(lengths, size, was, now);
-  for (const std::int64_t near : trial.lengths.near(size))
+  for (const std::int64_t near : all.near(size))
     if (!is_axis || !is_same(near)) add_once(lengths, near);
   return lengths;
 }
 
-std::vector<reading> length_reader::read_resize(const node& n) {
-  if (n.op == "Upsample" || n.version < 11) return read_scales(n);
-  const literal to = integers(n, 3, "");
-  shape_t was, now;
-  if (!to.known || !shapes_of(n.inputs[0], was, now)) return {};
-  std::vector<list> candidates;
-  std::vector<axis_lengths> axes;
-  for (std::size_t i = 0; i < to.now.size(); ++i) {
-    const std::int64_t d = resized_axis(n, i, was.size());
-    if (d < 0 || d >= static_cast<std::int64_t>(was.size())) return {};  // inference says what is wrong
-    const auto axis = static_cast<std::size_t>(d);
-    const bool changes = was[axis] != now[axis], is_alone = !changes && m_trial.lengths.of(to.now[i]).size() != 1;
-    axes.push_back({was[axis], now[axis], is_alone ? -static_cast<std::int64_t>(i) : to.now[i]});
-    list lengths;
-    if (to.is_own(i) && (changes || was[axis] != to.now[i]))
-      lengths = sizes_of(m_trial, to.now[i], was[axis], now[axis]);
-    add_once(lengths, to.now[i]);
-    candidates.push_back(lengths);
-  }
-  return without_unlike(choices_of(n, to, candidates, "sizes"), axes);
-}
-
 /// Before opset 11 there were no sizes: exporters divided them by the input's lengths.
-std::vector<reading> length_reader::read_scales(const node& n) {
+std::vector<reading> read_scales(length_view& view, const node& n) {
   shape_t was, now;
-  const value* made = before(n.outputs[0]);
-  if (made == nullptr || !shapes_of(n.inputs[0], was, now) || was == now || made->shape.size() != was.size()) return {};
+  const value* made = view.before(n.outputs[0]);
+  if (made == nullptr || !view.shapes_of(n.inputs[0], was, now) || was == now || made->shape.size() != was.size())
+    return {};
   std::vector<float> scales;
   const auto attribute = n.attributes.find("scales");
-  if (has(n, 1) && at(n.inputs[1]).constant) {
-    const array& a = *at(n.inputs[1]).constant;
+  if (view.has(n, 1) && view.at(n.inputs[1]).constant) {
+    const array& a = *view.at(n.inputs[1]).constant;
     for (std::int64_t i = 0; i < a.count(); ++i) scales.push_back(static_cast<float>(a.number(i)));
   } else if (attribute != n.attributes.end() && std::holds_alternative<std::vector<float>>(attribute->second)) {
     scales = std::get<std::vector<float>>(attribute->second);
@@ -206,30 +107,68 @@ std::vector<reading> length_reader::read_scales(const node& n) {
   if (scales.size() != was.size()) return {};
   std::vector<list> candidates;
   for (std::size_t d = 0; d < was.size(); ++d) {
-    const auto usual = static_cast<std::int64_t>(scales[d] * static_cast<float>(now[d]));
-    list lengths = {usual};
+    list lengths = {static_cast<std::int64_t>(scales[d] * static_cast<float>(now[d]))};
     if (was[d] != now[d] && was[d] != made->shape[d]) {
-      add_all(lengths, m_trial.lengths.near(made->shape[d]));
+      add_all(lengths, view.lengths().near(made->shape[d]));
       add_once(lengths, made->shape[d]);
     }
     candidates.push_back(lengths);
   }
   std::vector<reading> found;
   for (const list& sizes : combinations(candidates)) {
-    edit e{1, has(n, 1) ? "" : "scales", {}, scales};
+    edit e{1, view.has(n, 1) ? "" : "scales", {}, scales};
     for (std::size_t d = 0; d < sizes.size(); ++d)
       if (sizes[d] != candidates[d][0]) e.scales[d] = static_cast<float>(sizes[d]) / static_cast<float>(now[d]);
     found.push_back({e});
   }
-  if (found.empty()) give_up(n, "its scales may stand for too many sizes");
+  if (found.empty()) view.give_up(n, "its scales may stand for too many sizes");
   return found;
 }
 
+/// Sizes of axes that were equally long, change alike and are resized alike stay equal.
+std::vector<reading> read_resize(length_view& view, const node& n) {
+  if (n.op == "Upsample" || n.version < 11) return read_scales(view, n);
+  const length_literal to = view.integers(n, 3, "");
+  shape_t was, now;
+  if (!to.known || !view.shapes_of(n.inputs[0], was, now)) return {};
+  const list named = n.integers("axes");
+  std::vector<std::array<std::int64_t, 3>> axes;  // before, now, and the size; or a number of its own
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < to.now.size(); ++i) {
+    std::size_t d = 0;
+    if ((!named.empty() && i >= named.size()) ||
+        !axis_of(named.empty() ? static_cast<std::int64_t>(i) : named[i], was, d))
+      return {};
+    const bool is_alone = was[d] == now[d] && view.lengths().of(to.now[i]).size() != 1;
+    axes.push_back({was[d], now[d], is_alone ? -static_cast<std::int64_t>(i) : to.now[i]});
+    places.push_back(d);
+  }
+  std::vector<reading> found = read_each(view, n, to, "sizes", [&](std::size_t i) {
+    const auto [from, is, size] = std::array{was[places[i]], now[places[i]], to.now[i]};
+    return from != is || from != size ? sizes_of(view.lengths(), size, from, is) : list();
+  });
+  const auto is_unlike = [&](const reading& r) {
+    for (std::size_t i = 0; i < axes.size(); ++i)
+      for (std::size_t j = 0; j < i; ++j)
+        if (axes[i] == axes[j] && r[0].numbers[i] != r[0].numbers[j]) return true;
+    return false;
+  };
+  found.erase(std::remove_if(found.begin(), found.end(), is_unlike), found.end());
+  return found;
+}
+
+/// One axis of a Slice: its bounds, and its lengths in the source and now.
+struct sliced_axis {
+  std::int64_t start, end, step;
+  bool own_start, own_end, whole;  ///< whole: the result was as long as the axis
+  std::int64_t was, now;
+};
+
 /// Where a bound of a Slice may be: at the same place, as far from the end or the middle, at the same part of the axis,
 /// or at another length that changed. `end_was` and `end_now` are the end of the axis.
-std::vector<std::int64_t> length_reader::places_of(std::int64_t v, const sliced_axis& axis, std::int64_t end_was,
-                                                   std::int64_t end_now) const {
-  const auto [was, now] = axis;
+list places_of(const changed_lengths& all, std::int64_t v, const sliced_axis& axis, std::int64_t end_was,
+               std::int64_t end_now) {
+  const std::int64_t was = axis.was, now = axis.now;
   list found;
   if (v <= 0 || v >= open_end) return {v};
   const bool whole = v >= end_was && was > 1;
@@ -246,62 +185,66 @@ std::vector<std::int64_t> length_reader::places_of(std::int64_t v, const sliced_
     for (const std::int64_t middle : {v + half, v + (now - was) - half})
       if (middle >= 0) add_once(found, middle);
   }
-  for (const std::int64_t near : was != now ? m_trial.lengths.near(v) : m_trial.lengths.of_axis(v))
-    add_once(found, std::min(near, now));
+  for (const std::int64_t near : was != now ? all.near(v) : all.of_axis(v)) add_once(found, std::min(near, now));
   if (!whole || was != now) add_once(found, std::min(v, now));
   return found;
 }
 
-/// Where a Slice of an axis may begin and end; as it does where it does not follow.
-std::vector<std::vector<std::int64_t>> length_reader::bounds_of(const slice_bound& b, const sliced_axis& axis) const {
-  const auto [was, now] = axis;
-  const bool forwards = b.step > 0;
-  list starts = {b.start}, ends = {b.end};
-  if (b.own_start) starts = places_of(b.start, axis, forwards ? was + 1 : was - 1, forwards ? now : now - 1);
-  if (b.own_end) ends = places_of(b.end, axis, was, now);
-  if (b.start == 0 && b.own_start && (b.end == was || b.end + 1 == was) && now > was)  // the middle of so short an axis
-    for (const std::int64_t middle : {(now - was) / 2, (now - was + 1) / 2}) add_once(starts, middle);
-  std::vector<list> found;
+/// Where a Slice of an axis may begin and end; as it does where it does not follow. What takes all rows still does.
+std::vector<std::array<std::int64_t, 2>> bounds_of(const length_trial& trial, const sliced_axis& a) {
+  const bool forwards = a.step > 0;
+  if (trial.rows) {
+    const bool takes_all = a.was != a.now && a.whole && a.step == 1;
+    return {{takes_all ? 0 : a.start, takes_all ? std::numeric_limits<std::int64_t>::max() : a.end}};
+  }
+  list starts = {a.start}, ends = {a.end};
+  if (a.own_start)
+    starts = places_of(trial.lengths, a.start, a, forwards ? a.was + 1 : a.was - 1, forwards ? a.now : a.now - 1);
+  if (a.own_end) ends = places_of(trial.lengths, a.end, a, a.was, a.now);
+  if (a.start == 0 && a.own_start && (a.end == a.was || a.end + 1 == a.was) && a.now > a.was)  // the middle of so short
+    for (const std::int64_t middle : {(a.now - a.was) / 2, (a.now - a.was + 1) / 2}) add_once(starts, middle);
+  std::vector<std::array<std::int64_t, 2>> found;
   for (const std::int64_t from : starts)
     for (const std::int64_t to : ends)
       if (!forwards || from < 0 || to < 0 || from < to) found.push_back({from, to});
-  if (found.empty()) found.push_back({b.start, b.end});
+  if (found.empty()) found.push_back({a.start, a.end});
   return found;
 }
 
-/// The bounds of a Slice for each of its axes; none where it has no constant ones, or its axes do not exist.
-std::vector<std::pair<length_view::slice_bound, length_view::sliced_axis>> length_reader::sliced_axes(
-    const node& n, const literal& starts, const literal& ends) {
-  const bool old = n.version < 10;
-  literal axes = integers(n, old ? 9 : 3, "axes"), steps = integers(n, 4, "steps");
+/// The axes of a Slice; none where it has no constant bounds, or its axes do not exist.
+std::vector<sliced_axis> sliced_axes(const length_view& view, const node& n, const length_literal& starts,
+                                     const length_literal& ends) {
+  length_literal axes = view.integers(n, n.version < 10 ? 9 : 3, "axes"), steps = view.integers(n, 4, "steps");
+  const value* made = view.before(n.outputs[0]);
   shape_t was, now;
   const std::size_t count = starts.now.size();
-  if (!starts.known || !ends.known || !shapes_of(n.inputs[0], was, now)) return {};
+  if (!starts.known || !ends.known || !view.shapes_of(n.inputs[0], was, now)) return {};
   if (!axes.known)
     for (std::size_t i = 0; i < count; ++i) axes.now.push_back(static_cast<std::int64_t>(i));
   if (!steps.known) steps.now.assign(count, 1);
   if (ends.now.size() != count || axes.now.size() != count || steps.now.size() != count) return {};
-  std::vector<std::pair<slice_bound, sliced_axis>> found;
+  std::vector<sliced_axis> found;
   for (std::size_t i = 0; i < count; ++i) {
-    const std::int64_t d = counted_from_start(axes.now[i], was.size());
-    if (d < 0 || d >= static_cast<std::int64_t>(was.size())) return {};  // inference says what is wrong
-    found.push_back({{starts.now[i], ends.now[i], steps.now[i], starts.is_own(i), ends.is_own(i)},
-                     {was[static_cast<std::size_t>(d)], now[static_cast<std::size_t>(d)]}});
+    std::size_t d = 0;
+    if (!axis_of(axes.now[i], was, d)) return {};
+    const bool whole = made != nullptr && made->shape.size() == was.size() && made->shape[d] == was[d];
+    found.push_back(
+        {starts.now[i], ends.now[i], steps.now[i], starts.is_own(i), ends.is_own(i), whole, was[d], now[d]});
   }
   return found;
 }
 
-std::vector<reading> length_reader::read_slice(const node& n) {
+std::vector<reading> read_slice(length_view& view, const node& n) {
   const bool old = n.version < 10;
-  const literal starts = integers(n, old ? 9 : 1, "starts"), ends = integers(n, old ? 9 : 2, "ends");
-  std::vector<std::vector<list>> bounds;
+  const length_literal starts = view.integers(n, old ? 9 : 1, "starts"), ends = view.integers(n, old ? 9 : 2, "ends");
+  std::vector<std::vector<std::array<std::int64_t, 2>>> bounds;
   std::vector<list> candidates;
   bool open = false;
-  for (const auto& [bound, axis] : sliced_axes(n, starts, ends)) {
-    bounds.push_back(bounds_of(bound, axis));
+  for (const sliced_axis& axis : sliced_axes(view, n, starts, ends)) {
+    bounds.push_back(bounds_of(view.trial(), axis));
     candidates.emplace_back();
     for (std::size_t k = 0; k < bounds.back().size(); ++k) candidates.back().push_back(static_cast<std::int64_t>(k));
-    open = open || bounds.back().size() > 1 || bounds.back()[0] != list{bound.start, bound.end};
+    open = open || bounds.back().size() > 1 || bounds.back()[0] != std::array{axis.start, axis.end};
   }
   if (!open) return {};
   std::vector<reading> found;
@@ -313,68 +256,87 @@ std::vector<reading> length_reader::read_slice(const node& n) {
     }
     found.push_back({starts.with(from), ends.with(to)});
   }
-  if (found.empty()) give_up(n, "its bounds may stand for too many others");
+  if (found.empty()) view.give_up(n, "its bounds may stand for too many others");
   return found;
 }
 
-/// Parts of a length that changed may be shares of it, or as long as before and more of them.
-std::vector<reading> length_reader::read_split(const node& n) {
-  const literal parts = integers(n, 1, "split");
+/// Parts of a length that changed may be shares of it, or as long as before and more of them; of rows they are shares.
+std::vector<reading> read_split(length_view& view, const node& n) {
+  const length_literal parts = view.integers(n, 1, "split");
   shape_t was, now;
-  if (!parts.known || !shapes_of(n.inputs[0], was, now)) return {};
-  const std::int64_t d = counted_from_start(n.integer("axis", 0), was.size());
-  if (d < 0 || d >= static_cast<std::int64_t>(was.size()) || parts.now.size() < 2) return {};
-  const auto axis = static_cast<std::size_t>(d);
-  if (was[axis] == now[axis] || parts.now != parts.was) return {};
-  if (const constant_choice* choice = choice_of(n)) {
-    if (choice->what == constant_choice::kind::numbers)
-      return {{parts.with(list(choice->numbers.begin(), choice->numbers.end()))}};
-    list all;
-    for (const std::int64_t part : parts.now)
-      if (part * now[axis] % was[axis] == 0) all.push_back(part * now[axis] / was[axis]);
-    if (all.size() == parts.now.size()) return {{parts.with(all)}};
-  }
-  give_up(n, "its parts may be shares of an axis that was " + std::to_string(was[axis]) + " long and is " +
-                 std::to_string(now[axis]) + ", or keep their lengths");
+  std::size_t d = 0;
+  if (!parts.known || !view.shapes_of(n.inputs[0], was, now) || !axis_of(n.integer("axis", 0), was, d)) return {};
+  if (was[d] == now[d] || parts.now != parts.was || (parts.now.size() < 2 && !view.trial().rows)) return {};
+  const constant_choice* choice = view.choice_of(n);
+  if (choice != nullptr && choice->what == constant_choice::kind::numbers)
+    return {{parts.with(list(choice->numbers.begin(), choice->numbers.end()))}};
+  list shares;
+  for (const std::int64_t part : parts.now)
+    if (was[d] > 0 && part * now[d] % was[d] == 0) shares.push_back(part * now[d] / was[d]);
+  if ((choice != nullptr || view.trial().rows) && shares.size() == parts.now.size()) return {{parts.with(shares)}};
+  view.give_up(n, "its parts may be shares of an axis that was " + std::to_string(was[d]) + " long and is " +
+                      std::to_string(now[d]) + ", or keep their lengths");
 }
 
-std::vector<reading> length_reader::read_tile(const node& n) {
-  const literal repeats = integers(n, 1, "");
+std::vector<reading> read_tile(length_view& view, const node& n) {
+  const length_literal repeats = view.integers(n, 1, "");
   shape_t was, now;
-  if (!repeats.known || !shapes_of(n.inputs[0], was, now) || was.size() != repeats.now.size()) return {};
-  std::vector<list> candidates;
-  for (std::size_t d = 0; d < was.size(); ++d) {
+  if (!repeats.known || !view.shapes_of(n.inputs[0], was, now) || was.size() != repeats.now.size()) return {};
+  return read_each(view, n, repeats, "repeats", [&](std::size_t d) {
     const std::int64_t r = repeats.now[d];
     list numbers;
-    if (repeats.is_own(d) && r > 1) {
-      for (const std::int64_t length : m_trial.lengths.near(r * was[d]))
-        if (now[d] > 0 && length % now[d] == 0 && length >= now[d]) add_once(numbers, length / now[d]);
-      add_all(numbers, m_trial.lengths.of(r));
-    }
-    add_once(numbers, r);
-    candidates.push_back(numbers);
-  }
-  return choices_of(n, repeats, candidates, "repeats");
+    if (r < 2) return numbers;
+    for (const std::int64_t length : view.lengths().near(r * was[d]))
+      if (now[d] > 0 && length % now[d] == 0 && length >= now[d]) add_once(numbers, length / now[d]);
+    add_all(numbers, view.lengths().of(r));
+    return numbers;
+  });
 }
 
-std::vector<reading> length_reader::read_top_k(const node& n) {
-  const literal k = integers(n, 1, "k");
+std::vector<reading> read_top_k(length_view& view, const node& n) {
+  const length_literal k = view.integers(n, 1, "k");
   shape_t was, now;
-  if (!k.known || k.now.size() != 1 || !k.is_own(0) || !shapes_of(n.inputs[0], was, now)) return {};
-  const std::int64_t d = counted_from_start(n.integer("axis", -1), was.size());
-  if (d < 0 || d >= static_cast<std::int64_t>(was.size())) return {};
-  const auto axis = static_cast<std::size_t>(d);
-  list numbers;
-  if (was[axis] != now[axis]) {
-    add_scaled(numbers, k.now[0], was[axis], now[axis]);
-    add_shares(numbers, k.now[0], was[axis], now[axis]);
-    add_all(numbers, m_trial.lengths.near(k.now[0]));
-  }
-  add_once(numbers, k.now[0]);
-  std::vector<reading> found;
-  for (const std::int64_t number : numbers)
-    if (number <= now[axis] || number == k.now[0]) found.push_back({k.with({number})});
-  return found;
+  std::size_t d = 0;
+  if (!k.known || k.now.size() != 1 || !view.shapes_of(n.inputs[0], was, now) ||
+      !axis_of(n.integer("axis", -1), was, d))
+    return {};
+  return read_each(view, n, k, "k", [&](std::size_t) {
+    list numbers;
+    if (was[d] == now[d]) return numbers;
+    add_scaled(numbers, k.now[0], was[d], now[d]);
+    add_shares(numbers, k.now[0], was[d], now[d]);
+    add_all(numbers, view.lengths().near(k.now[0]));
+    const auto is_beyond = [&](std::int64_t number) { return number > now[d]; };
+    numbers.erase(std::remove_if(numbers.begin(), numbers.end(), is_beyond), numbers.end());
+    return numbers;
+  });
+}
+
+struct reader_of_operator {
+  const char* op;
+  std::vector<reading> (*read)(length_view&, const node&);
+  bool of_rows;  ///< whether its numbers may be those of one row
+};
+
+const reader_of_operator readers[] = {
+    {"Reshape", read_reshape, true},    {"Expand", read_expand, true},
+    {"Resize", read_resize, true},      {"Slice", read_slice, true},
+    {"Split", read_split, true},        {"ConstantOfShape", read_fill, false},
+    {"AffineGrid", read_second, false}, {"OneHot", read_second, false},
+    {"Upsample", read_resize, false},   {"Tile", read_tile, false},
+    {"TopK", read_top_k, false},        {"Conv", read_window, false},
+    {"MaxPool", read_window, false},    {"AveragePool", read_window, false},
+    {"LpPool", read_window, false},     {"ConvTranspose", read_transposed, false},
+};
+
+}
+
+std::vector<reading> readings_of(length_view& view, const node& n) {
+  const auto is_it = [&](const reader_of_operator& r) { return n.op == r.op && (r.of_rows || !view.trial().rows); };
+  const auto* const found = std::find_if(std::begin(readers), std::end(readers), is_it);
+  if (!n.domain.empty() || found == std::end(readers)) return {};
+  if (view.trial().rows && !view.changed(n.inputs[0])) return {};
+  return found->read(view, n);
 }
 
 }

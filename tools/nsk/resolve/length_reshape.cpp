@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: MIT
-/// The readings of a Reshape (length_reader.hpp).
+/// The readings of a Reshape (length_view.hpp).
 #include <algorithm>
 
-#include "resolve/length_reader.hpp"
+#include "resolve/length_view.hpp"
 
 namespace nsk::tool {
 namespace {
 
 using list = std::vector<std::int64_t>;
 constexpr std::size_t max_readings = 64;  // of one node
-
-std::int64_t stride_of(const shape_t& s, std::size_t d) {
-  return count_of(shape_t(s.begin() + static_cast<std::ptrdiff_t>(d) + 1, s.end()));
-}
 
 /// Whether axis `d` of `a` and axis `k` of `b`, shapes of as many elements, have places in common.
 bool overlap(const shape_t& a, std::size_t d, const shape_t& b, std::size_t k) {
@@ -113,31 +109,16 @@ void add_each_once(std::vector<list>& to, const std::vector<list>& from) {
     if (std::find(to.begin(), to.end(), l) == to.end()) to.push_back(l);
 }
 
-}
-
-void length_reader::note_merges(const node& n) {
-  shape_t was, now, made, makes;
-  if ((n.op != "Reshape" && n.op != "Flatten") || before(n.outputs[0]) == nullptr ||
-      !shapes_of(n.inputs[0], was, now) || !shapes_of(n.outputs[0], made, makes))
-    return;
-  for (std::size_t k = 0; k < made.size(); ++k) {
-    merge m;
-    for (const std::size_t d : parts_of(made, k, was)) m.was.push_back(was[d]), m.now.push_back(now[d]);
-    if (made[k] != makes[k] && m.was.size() > 1 && count_of(m.now) == makes[k])
-      m_merges[{made[k], makes[k]}].push_back(m);
-  }
-}
-
 /// A Reshape that takes an axis apart into lengths that were merged into such an axis gives these again, in an order
 /// in which they have the source's lengths.
-void length_reader::take_apart(const shape_t& was, const shape_t& now, const shape_t& made, const list& target,
-                               std::vector<list>& lengths) const {
+void take_apart(const length_view& view, const shape_t& was, const shape_t& now, const shape_t& made,
+                const list& target, std::vector<list>& lengths) {
   for (std::size_t d = 0; d < was.size(); ++d) {
-    const auto known = m_merges.find({was[d], now[d]});
+    const auto known = view.merges.find({was[d], now[d]});
     const std::vector<std::size_t> parts = parts_of(was, d, made);
-    if (was[d] == now[d] || known == m_merges.end() || parts.size() < 2) continue;
+    if (was[d] == now[d] || known == view.merges.end() || parts.size() < 2) continue;
     std::vector<list> found(made.size());
-    for (const merge& m : known->second) {
+    for (const merged_axes& m : known->second) {
       std::vector<std::size_t> order(m.was.size());
       for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
       if (order.size() != parts.size() || order.size() > 4) continue;
@@ -155,42 +136,20 @@ void length_reader::take_apart(const shape_t& was, const shape_t& now, const sha
 
 /// What length `k` of the target may become where elements keep their order: it follows the axes that it shares places
 /// with, or is equal to another length that changed.
-std::vector<std::int64_t> length_reader::ordered_lengths(const shape_t& was, const shape_t& now, const shape_t& made,
-                                                         std::size_t k) const {
+list ordered_lengths(const changed_lengths& all, const shape_t& was, const shape_t& now, const shape_t& made,
+                     std::size_t k) {
   list lengths = scaled_lengths(was, now, made, k);
-  if (was == now || shares_changed(was, now, made, k)) add_all(lengths, m_trial.lengths.of(made[k]));
+  if (was == now || shares_changed(was, now, made, k)) add_all(lengths, all.of(made[k]));
   add_once(lengths, made[k]);
   for (std::size_t d = 0; d < was.size(); ++d)
     if (was[d] != now[d] && (made[k] == 1 || overlap(was, d, made, k))) add_shares(lengths, made[k], was[d], now[d]);
   return lengths;
 }
 
-/// A Reshape keeps the order of elements, or mixes them, where lengths of the target are equal to those of the operand.
-std::vector<reading> length_reader::read_reshape(const node& n) {
-  shape_t was, now;
-  const literal to = integers(n, 1, "shape");
-  const value* made = before(n.outputs[0]);
-  if (!to.known || !shapes_of(n.inputs[0], was, now) || made == nullptr || made->shape.size() != to.now.size() ||
-      count_of(now) == 0)
-    return {};
-  const bool copies = n.integer("allowzero", 0) == 0;
-  std::vector<list> ordered(to.now.size()), mixed(to.now.size());
-  for (std::size_t k = 0; k < to.now.size(); ++k) {
-    const std::int64_t number = to.now[k] == 0 && copies && k < now.size() ? now[k] : to.now[k];
-    if (to.now[k] <= 0 || !to.is_own(k)) {
-      if (number > 0) ordered[k] = mixed[k] = {number};
-      continue;
-    }
-    ordered[k] = ordered_lengths(was, now, made->shape, k);
-    mixed[k] = equal_lengths(was, now, made->shape[k]);
-  }
-  take_apart(was, now, made->shape, to.now, ordered);
-  return targets_of(n, to, ordered, mixed, {was, now, made->shape});
-}
-
 /// The readings with targets that fit, of which `ordered` and `mixed` have the candidates.
-std::vector<reading> length_reader::targets_of(const node& n, const literal& to, const std::vector<list>& ordered,
-                                               const std::vector<list>& mixed, const std::array<shape_t, 3>& shapes) {
+std::vector<reading> targets_of(length_view& view, const node& n, const length_literal& to,
+                                const std::vector<list>& ordered, const std::vector<list>& mixed,
+                                const std::array<shape_t, 3>& shapes) {
   const auto& [was, now, made] = shapes;
   std::vector<list> targets, others;
   list begin;
@@ -202,11 +161,50 @@ std::vector<reading> length_reader::targets_of(const node& n, const literal& to,
   add_each_once(targets, others);
   if (was == now && targets.size() == 1) return {};
   if (targets.empty() || too_many || targets.size() > max_readings)
-    give_up(n, "its input was " + to_string(was) + " and is " + to_string(now) +
-                   ", and it does not follow what becomes of its target " + to_string(made));
+    view.give_up(n, "its input was " + to_string(was) + " and is " + to_string(now) +
+                        ", and it does not follow what becomes of its target " + to_string(made));
   std::vector<reading> found;
   for (const list& target : targets) found.push_back({to.with(target)});
   return found;
+}
+
+}
+
+void note_merges(length_view& view, const node& n) {
+  shape_t was, now, made, makes;
+  if ((n.op != "Reshape" && n.op != "Flatten") || view.before(n.outputs[0]) == nullptr ||
+      !view.shapes_of(n.inputs[0], was, now) || !view.shapes_of(n.outputs[0], made, makes))
+    return;
+  for (std::size_t k = 0; k < made.size(); ++k) {
+    merged_axes m;
+    for (const std::size_t d : parts_of(made, k, was)) m.was.push_back(was[d]), m.now.push_back(now[d]);
+    if (made[k] != makes[k] && m.was.size() > 1 && count_of(m.now) == makes[k])
+      view.merges[{made[k], makes[k]}].push_back(m);
+  }
+}
+
+/// A Reshape keeps the order of elements, or mixes them, where lengths of the target are equal to those of the operand.
+std::vector<reading> read_reshape(length_view& view, const node& n) {
+  shape_t was, now;
+  const length_literal to = view.integers(n, 1, "shape");
+  if (view.trial().rows) return place_rows(view, n, to);
+  const value* made = view.before(n.outputs[0]);
+  if (!to.known || !view.shapes_of(n.inputs[0], was, now) || made == nullptr || made->shape.size() != to.now.size() ||
+      count_of(now) == 0)
+    return {};
+  const bool copies = n.integer("allowzero", 0) == 0;
+  std::vector<list> ordered(to.now.size()), mixed(to.now.size());
+  for (std::size_t k = 0; k < to.now.size(); ++k) {
+    const std::int64_t number = to.now[k] == 0 && copies && k < now.size() ? now[k] : to.now[k];
+    if (to.now[k] <= 0 || !to.is_own(k)) {
+      if (number > 0) ordered[k] = mixed[k] = {number};
+      continue;
+    }
+    ordered[k] = ordered_lengths(view.lengths(), was, now, made->shape, k);
+    mixed[k] = equal_lengths(was, now, made->shape[k]);
+  }
+  take_apart(view, was, now, made->shape, to.now, ordered);
+  return targets_of(view, n, to, ordered, mixed, {was, now, made->shape});
 }
 
 }

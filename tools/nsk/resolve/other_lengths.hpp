@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "resolve/infer.hpp"
-#include "resolve/length_reader.hpp"
+#include "resolve/length_view.hpp"
 
 namespace nsk::tool {
 
