@@ -42,6 +42,17 @@ def non_local(w, x):
     return w.binary("Add", x, w.reshape(w.transpose(w.matmul(scores, w.transpose(v, 0, 2, 1)), 0, 2, 1), n, c, h, width))
 
 
+def resized_by_scales(w, x, size):
+    """As exporters of opset 11 write a size: divided by the length that it has in the export."""
+    h, v = x.shape[2:]
+    return w.add("Resize", [x, "", w.constant([1, 1, size / h, size / v])], x.shape[:2] + [size, size], mode="nearest")
+
+
+def enlarged_by_scales(w, x, joins):
+    y = resized_by_scales(w, w.conv(x, 3, stride=2), x.shape[2])
+    return w.binary("Add", x, y) if joins else y
+
+
 def unet(w, x, by_size):
     a = w.relu(w.conv(x, 8))
     b = w.relu(w.conv(w.pool(a, 2, op="MaxPool"), 8))

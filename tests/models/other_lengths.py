@@ -76,6 +76,9 @@ form("enlarged to a size of its own, before a dense layer", lambda w, h: head(w,
 form("upsampled by a scale before opset 11", lambda w, h: w.binary("Add", image(w, h), w.add("Upsample", [w.conv(w.inputs[0], 3, stride=2), w.constant([1, 1, 2, 2])], w.inputs[0].shape, mode="nearest")),
      (16,), (20,), FOLLOWS, opset=9)
 form("upsampled to a size before opset 11", lambda w, h: w.add("Upsample", [image(w, h), w.constant([1, 1, 16 / h, 16 / h])], [1, 3, 16, 16], mode="nearest"), (8,), (4,), REFUSED, opset=9)
+for name, follows, a, b in (("scales", FOLLOWS, 15, 22), ("scales, at the end", REFUSED, 15, 22), ("scales of its own", FOLLOWS, 16, 20)):
+    form(f"resized to the input by {name}", lambda w, h, follows=follows: enlarged_by_scales(w, image(w, h), follows == FOLLOWS), (a,), (b,), follows, producer="pytorch")
+form("resized to a size of its own by scales, before a dense layer", lambda w, h: head(w, resized_by_scales(w, image(w, h), 6)), (11,), (13,), FOLLOWS)
 form("flattened before a dense layer", lambda w, h: head(w, deep(w, h)), (16,), (20,), REFUSED)
 form("flattened by -1 before a dense layer", lambda w, h: w.gemm(w.reshape(deep(w, h), 1, -1), 5), (16,), (20,), REFUSED)
 form("a depthwise kernel of the whole image", lambda w, h: head(w, w.conv(deep(w, h), 16, 4, 1, [0] * 4, 16)), (16,), (20,), REFUSED)

@@ -246,6 +246,56 @@ def bias(h, w):
     return np.random.default_rng(8).uniform(-3, 3, 3000)
 
 
+def anchors(h, w):
+    """Boxes in pixels, as parts of the height: multiples of one number, of which few look like a length themselves."""
+    return np.random.default_rng(6).permutation(np.arange(5, 400, 7))[:40] / h
+
+
+def first_steps(h, w):
+    return np.arange(24) / (h - 1)
+
+
+def pixel_centres(h, w):
+    return (np.arange(20) + 0.5) / h
+
+
+def from_minus_one(h, w):
+    """The first positions of a grid from -1 to 1, of which more than 64 differ."""
+    return np.arange(90) * 2 / (h - 1) - 1
+
+
+def three_parts(h, w):
+    return np.array([10, 13, 16]) / h
+
+
+def lines_apart(h, w):
+    """Places of the first lines in a flat image, as whole numbers."""
+    return np.arange(24) * float(h)
+
+
+def as_half(numbers):
+    return np.float64(np.float16(numbers))
+
+
+def as_bfloat(numbers):
+    mantissa, exponent = np.frexp(numbers)
+    return np.ldexp(np.rint(np.ldexp(mantissa, 8)), exponent - 8)
+
+
+def short(name, rounded):
+    """An expression of the lengths in a short float type."""
+    return fixed(names=["n", "n"], numbers=lambda h, w: [rounded(SINGLE[name](h))] * 2)
+
+
+OWN_TABLES = {
+    "tenths": lambda: np.arange(1, 30) / 10, "octaves": lambda: 2.0 ** np.arange(-8, 12),
+    "means of colours": lambda: np.array([0.485, 0.456, 0.406, 0.229, 0.224, 0.225]), "a ramp of its own": lambda: np.linspace(0.013, 0.877, 50),
+    "20 weights": lambda: np.random.default_rng(3).normal(0, 1, 20), "17 halves": lambda: as_half(np.random.default_rng(4).normal(0, 1, 17)),
+    "3000 halves": lambda: as_half(np.random.default_rng(5).normal(0, 0.1, 3000)), "300 bfloats": lambda: as_bfloat(np.random.default_rng(6).normal(0, 0.1, 300)),
+    "300 weights of 4 bits": lambda: np.random.default_rng(7).integers(-7, 8, 300) * 0.0137, "periods": lambda: 10000.0 ** (-np.arange(32) / 32),
+}
+
+
 def beside(numbers, operator="Mul"):
     """A constant of numbers that meets an image's channels, put there by a convolution or a product."""
 
@@ -266,6 +316,9 @@ def rules(folder):
     forms += [dict(names=[n, n], is_whole=True) for n in WHOLE] + [dict(names=["n - 1"] * 2, operator=o) for o in OPERATORS]
     forms += [dict(names=["1 / (n - 1)", "2 / n"], form=f) for f in ("vector", "channels")]
     networks = [(str(f), fixed(**f)) for f in forms] + [(f.__name__, beside(f)) for f in (many, table)]
+    tables = (anchors, first_steps, pixel_centres, from_minus_one, three_parts, lines_apart)
+    networks += [(f"{f.__name__}, {o}", beside(f, o)) for f in tables for o in ("Mul", "Sub")] + [("anchors of halves", beside(lambda h, w: as_half(anchors(h, w))))]
+    networks += [(f"{n} of {r.__name__}", short(n, r)) for r in (as_half, as_bfloat) for n in ("1 / n", "2 / (n - 1)", "sqrt n", "log n")]
     for name, network in networks:
         found = case(1, folder, network, (37, 41), (61, 53)).outcome()
         assert found == "follows with --constant NODE=follow", f"{name}: {found}"
@@ -277,6 +330,9 @@ def rules(folder):
     for operator in ("Add", "Mul"):
         found = case(1, folder, beside(bias, operator), (37, 41), (61, 53)).outcome()
         assert found == "converts", f"3000 random numbers: {found}"
+    for name, made in OWN_TABLES.items():
+        found = case(1, folder, beside(lambda h, w, made=made: made()), (37, 41), (61, 53)).outcome()
+        assert found == "converts", f"{name}: {found}"
     print(f"{len(networks)} expressions and operators stop and follow, numbers of the network do not stop")
 
 

@@ -2,6 +2,7 @@
 /// The readings of one node after the other (length_view.hpp).
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 
 #include "resolve/axes.hpp"
@@ -90,25 +91,38 @@ list sizes_of(const changed_lengths& all, std::int64_t size, std::int64_t was, s
   return lengths;
 }
 
-/// Before opset 11 there were no sizes: exporters divided them by the input's lengths.
-std::vector<reading> read_scales(length_view& view, const node& n) {
-  shape_t was, now;
-  const value* made = view.before(n.outputs[0]);
-  if (made == nullptr || !view.shapes_of(n.inputs[0], was, now) || was == now || made->shape.size() != was.size())
-    return {};
+/// The scales of a Resize, operand `input` or an attribute; empty where it has none for each axis.
+std::vector<float> scales_of(const length_view& view, const node& n, std::size_t input, std::size_t rank) {
   std::vector<float> scales;
   const auto attribute = n.attributes.find("scales");
-  if (view.has(n, 1) && view.at(n.inputs[1]).constant) {
-    const array& a = *view.at(n.inputs[1]).constant;
+  if (view.has(n, input) && view.at(n.inputs[input]).constant) {
+    const array& a = *view.at(n.inputs[input]).constant;
     for (std::int64_t i = 0; i < a.count(); ++i) scales.push_back(static_cast<float>(a.number(i)));
   } else if (attribute != n.attributes.end() && std::holds_alternative<std::vector<float>>(attribute->second)) {
     scales = std::get<std::vector<float>>(attribute->second);
   }
-  if (scales.size() != was.size()) return {};
+  return scales.size() == rank ? scales : std::vector<float>();
+}
+
+/// Before opset 11 there were no sizes: exporters divided them by the input's lengths. Later ones that have a choice
+/// write scales that are the network's own, which are quarters, or one over a few.
+bool may_be_made_of_sizes(const node& n, float scale) {
+  const float part = scale < 1 ? 1 / scale : 4 * scale;
+  return n.op == "Upsample" || n.version < 11 || std::abs(part - std::round(part)) > 1e-6F * part;
+}
+
+std::vector<reading> read_scales(length_view& view, const node& n) {
+  const std::size_t input = n.op == "Upsample" || n.version < 11 ? 1 : 2;
+  shape_t was, now;
+  const value* made = view.before(n.outputs[0]);
+  if (made == nullptr || !view.shapes_of(n.inputs[0], was, now) || was == now || made->shape.size() != was.size())
+    return {};
+  const std::vector<float> scales = scales_of(view, n, input, was.size());
+  if (scales.empty()) return {};
   std::vector<list> candidates;
   for (std::size_t d = 0; d < was.size(); ++d) {
     list lengths = {static_cast<std::int64_t>(scales[d] * static_cast<float>(now[d]))};
-    if (was[d] != now[d] && was[d] != made->shape[d]) {
+    if (was[d] != now[d] && was[d] != made->shape[d] && may_be_made_of_sizes(n, scales[d])) {
       add_all(lengths, view.lengths().near(made->shape[d]));
       add_once(lengths, made->shape[d]);
     }
@@ -116,18 +130,19 @@ std::vector<reading> read_scales(length_view& view, const node& n) {
   }
   std::vector<reading> found;
   for (const list& sizes : combinations(candidates)) {
-    edit e{1, view.has(n, 1) ? "" : "scales", {}, scales};
+    edit e{input, view.has(n, input) ? "" : "scales", {}, scales};
     for (std::size_t d = 0; d < sizes.size(); ++d)
       if (sizes[d] != candidates[d][0]) e.scales[d] = static_cast<float>(sizes[d]) / static_cast<float>(now[d]);
-    found.push_back({e});
+    found.push_back(e.scales == scales ? reading() : reading{e});
   }
+  if (found.size() == 1 && found[0].empty()) return {};
   if (found.empty()) view.give_up(n, "its scales may stand for too many sizes");
   return found;
 }
 
 /// Sizes of axes that were equally long, change alike and are resized alike stay equal.
 std::vector<reading> read_resize(length_view& view, const node& n) {
-  if (n.op == "Upsample" || n.version < 11) return read_scales(view, n);
+  if (n.op == "Upsample" || n.version < 11 || !view.has(n, 3)) return read_scales(view, n);
   const length_literal to = view.integers(n, 3, "");
   shape_t was, now;
   if (!to.known || !view.shapes_of(n.inputs[0], was, now)) return {};

@@ -39,6 +39,7 @@ struct operand {
   array numbers;
   std::vector<bool> own;  ///< elements that are as they were in the source
   number_role role = number_role::operand;
+  number_kind kind = kind_of(numbers);
   std::vector<finding> found{};
 };
 
@@ -71,6 +72,7 @@ class constant_settler {
   std::vector<operand> operands_of(const node& n) const;
   bool is_certain(const node& n, const operand& o, double number, const std::vector<size_reading>& readings) const;
   void find(const node& n, operand& o, bool plain_too) const;
+  bool find_multiples(operand& o, const std::map<double, std::size_t>& some) const;
   std::vector<operand> find_all(const node& n, const std::vector<operand>& operands) const;
   void settle(const std::string& who, const std::string& name, const std::vector<operand>& found);
   std::vector<double> numbers_for(const std::string& name, const std::vector<operand>& found);
@@ -149,7 +151,7 @@ bool constant_settler::is_certain(const node& n, const operand& o, double number
     const length_origin& from = m_origins.of(n.inputs[i]);
     if (from.index && is([](const size_reading& r) { return r.rank == 0; })) return true;
     for (const auto& sum : from.sums)
-      if (size_readings::is_made_of(std::abs(number), sum.first)) return true;
+      if (size_readings::is_made_of(std::abs(number), sum.first, std::max(1e-6, o.kind.rounding))) return true;
   }
   return false;
 }
@@ -164,19 +166,49 @@ void constant_settler::find(const node& n, operand& o, bool plain_too) const {
     if (!o.own[static_cast<std::size_t>(i)] || number == 0 || !std::isfinite(number)) continue;
     const auto [place, is_new] = places.emplace(number, nowhere);
     if (is_new) {
-      const auto readings =
-          m_readings.of(number, is_integer(o.numbers.type), needs_half_digits(number) && o.numbers.count() < 3);
-      const bool is_plain = is_plain_number(number, m_graph) && !plain_too;
+      const auto readings = m_readings.of(number, o.kind);
+      const bool is_plain = is_plain_number(number, m_graph, o.kind.rounding) && !plain_too;
       const bool counts = !readings.empty() && (!is_plain || is_certain(n, o, number, readings));
       if (counts) place->second = o.found.size(), o.found.push_back({number, readings, {}});
       if (!counts && !is_plain) ++others;
     }
     if (place->second != nowhere) o.found[place->second].places.push_back(i);
   }
+  if (others > 0 && find_multiples(o, places)) return;
   const std::size_t all = others + o.found.size();
-  const bool is_operand = o.role == number_role::operand;
-  if (all <= (is_operand ? few_operands : few_weights)) return;
+  const bool is_operand = o.role == number_role::operand, is_coarse = o.kind.rounding > 1e-6;
+  if (all <= (is_operand && !is_coarse ? few_operands : few_weights)) return;
   if (is_operand ? o.found.size() * 4 < all : others > 0) o.found.clear();
+}
+
+/// Finds that all numbers of an operand, of which `some` are known, are multiples of one that follows a length. Returns
+/// whether they are.
+bool constant_settler::find_multiples(operand& o, const std::map<double, std::size_t>& some) const {
+  std::vector<double> numbers;
+  for (const auto& [number, place] : some) numbers.push_back(number);
+  const auto is_plain = [&](double unit) { return is_plain_number(unit, m_graph, o.kind.rounding); };
+  const multiples m = m_readings.multiples_in(numbers, o.kind, is_plain);
+  if (m.units.empty()) return false;
+  const std::string base = m.base == 0 ? "" : text_of(m.base) + " + ";
+  std::map<double, finding> found;
+  for (std::int64_t i = 0; i < o.numbers.count(); ++i) {
+    const double number = o.numbers.number(i), exact = (number - m.base) / m.unit, times = std::round(exact),
+                 wide = o.kind.rounding * std::max(std::abs(number), std::abs(m.base)) / m.unit;
+    if (!o.own[static_cast<std::size_t>(i)] || (number == 0 && m.base == 0) || !std::isfinite(number)) continue;
+    if (std::abs(exact - times) > wide) return false;
+    finding& f = found[number];
+    f.places.push_back(i);
+    if (f.places.size() > 1) continue;
+    f.number = number;
+    for (const size_reading& unit : m.units) {
+      const double now = m.base + (wide < 0.5 ? times : exact) * unit.now;
+      f.readings.push_back({number, rounded_alike(now, number, m.base + times * unit.was, o.kind), unit.rank, false,
+                            base + text_of(times) + " x (" + unit.text + ")"});
+    }
+  }
+  o.found.clear();
+  for (auto& [number, f] : found) o.found.push_back(std::move(f));
+  return true;
 }
 
 /// The operands that have numbers which follow; plain ones where others have none and the node is to follow.
@@ -294,7 +326,7 @@ settled_constants constant_settler::run() {
     named.name = at(v).name;
     for (const std::int64_t length : at(v).shape)
       if (before(v) != nullptr && before(v)->shape == at(v).shape && length > 1 &&
-          !m_readings.of(static_cast<double>(length), true, false).empty())
+          !m_readings.of(static_cast<double>(length), whole_numbers).empty())
         require_kept(named.name, "output '" + named.name + "' is a constant of the shape " + to_string(at(v).shape) +
                                      ", which may be made of a length that --input changes");
     settle("output '" + named.name + "', a constant", named.name,

@@ -9,6 +9,10 @@
 namespace nsk::tool {
 namespace {
 
+constexpr number_kind half_numbers = {false, 4.9e-4, 11};    // half a unit
+constexpr number_kind bfloat_numbers = {false, 1.96e-3, 8};  // half a unit
+constexpr int short_digits = 5;  // which numbers of networks often have, whatever their type
+
 struct plain_number {
   double number;
   const char* source;
@@ -33,9 +37,18 @@ const plain_number plain_numbers[] = {
 };
 
 /// Powers of ten from 10^4 on are masks and periods of positions, those up to 10^-3 keep divisors from 0.
-bool is_power_of_ten(double number) {
+bool is_power_of_ten(double number, double near) {
   const double exponent = std::round(std::log10(number));
-  return (exponent >= 4 || exponent <= -3) && std::abs(number - std::pow(10, exponent)) <= 1e-6 * number;
+  return (exponent >= 4 || exponent <= -3) && std::abs(number - std::pow(10, exponent)) <= near * number;
+}
+
+/// Binary digits that a float32 needs; 0 of one that is not finite.
+int digits_of(double number) {
+  if (number == 0 || !std::isfinite(number)) return 0;
+  int exponent = 0, digits = 24;
+  auto rest = static_cast<std::int64_t>(std::ldexp(std::frexp(std::abs(number), &exponent), digits));
+  for (; digits > 1 && rest % 2 == 0; rest /= 2) --digits;
+  return digits;
 }
 
 const std::map<std::string, std::vector<std::string>> attributes = {{"Clip", {"min", "max"}},
@@ -96,21 +109,36 @@ const std::vector<std::string>& length_attributes(const std::string& op) {
   return found == attributes.end() ? none : found->second;
 }
 
-bool is_plain_number(double number, const graph& g) {
-  const double size = std::abs(number);
-  if (size == 0 || !std::isfinite(size) || is_power_of_ten(size)) return true;
+bool is_plain_number(double number, const graph& g, double rounding) {
+  const double size = std::abs(number), near = std::max(rounding, 1e-6);
+  if (size == 0 || !std::isfinite(size) || is_power_of_ten(size, near)) return true;
   for (const plain_number& p : plain_numbers) {
-    if (std::abs(size - p.number) > 1e-6 * p.number) continue;
+    if (std::abs(size - p.number) > near * p.number) continue;
     const auto is_beside = [&](const node& n) { return n.op == p.beside; };
     return p.beside == nullptr || std::any_of(g.nodes.begin(), g.nodes.end(), is_beside);
   }
   return false;
 }
 
-bool needs_half_digits(double number) {
+number_kind kind_of(const array& numbers) {
+  if (is_integer(numbers.type)) return whole_numbers;
+  int digits = 0;
+  bool is_whole = true;
+  for (std::int64_t i = 0; i < numbers.count() && digits <= half_numbers.digits; ++i) {
+    const double number = numbers.number(i);
+    digits = std::max(digits, digits_of(number));
+    is_whole = is_whole && number == std::floor(number);
+  }
+  if (digits > half_numbers.digits || digits <= short_digits || is_whole) return float_numbers;
+  return digits > bfloat_numbers.digits ? half_numbers : bfloat_numbers;
+}
+
+double rounded_alike(double now, double number, double was, const number_kind& kind) {
+  if (kind.is_integer) return std::floor(now + 1e-9);
+  if (std::abs(number - was) <= float_numbers.rounding * std::abs(was) || !std::isfinite(now)) return now;
   int exponent = 0;
-  const double digits = std::ldexp(std::frexp(std::abs(number), &exponent), 11);
-  return digits == std::floor(digits) && std::fmod(digits, 8) != 0;
+  const double mantissa = std::frexp(now, &exponent);
+  return std::ldexp(std::nearbyint(std::ldexp(mantissa, kind.digits)), exponent - kind.digits);
 }
 
 }

@@ -18,9 +18,21 @@ number_role role_of(const node& n, std::size_t input);
 const std::vector<std::string>& length_attributes(const std::string& op);
 
 /// Whether networks have a number of their own, whatever the lengths; `g` shows in which company it stands.
-bool is_plain_number(double number, const graph& g);
+bool is_plain_number(double number, const graph& g, double rounding);
 
-/// Whether a float32 came from a float16 of which it needs the last digits.
-bool needs_half_digits(double number);
+/// How the numbers of a constant are rounded.
+struct number_kind {
+  bool is_integer;  ///< they are exact, and stay integers
+  double rounding;  ///< relative, of the type they had in the source: float32 twice, or float16 or bfloat16
+  int digits;       ///< binary ones of that type
+};
+inline constexpr number_kind whole_numbers = {true, 1e-12, 53};
+inline constexpr number_kind float_numbers = {false, 3e-7, 24};  ///< two and a half units in the last place
+/// The kind of a constant: floats are of the narrowest type that holds all of them, as both short ones are widened when
+/// a model is read.
+number_kind kind_of(const array& numbers);
+/// `now` as `number` was rounded, which was made of `was`: to an integer below, or to a short float where it is not as
+/// near as a float32.
+double rounded_alike(double now, double number, double was, const number_kind& kind);
 
 }

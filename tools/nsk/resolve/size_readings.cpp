@@ -4,18 +4,66 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 
 namespace nsk::tool {
 namespace {
 
 constexpr double pi = 3.14159265358979323846;
 constexpr double max_stride = 64;
-constexpr double float_rounding = 3e-7;     // two and a half units in the last place of a float32
-constexpr double half_rounding = 4.9e-4;    // half a unit of a float16
 constexpr std::size_t max_products = 1024;  // of a model; there are a few dozen
 constexpr double max_colours = 4;           // of an image
+constexpr std::size_t min_multiples = 3;
+constexpr double max_wide = 0.1, max_times = 1e9, max_chance = 1e-12;  // of multiples
 
 const std::set<double> usual_parts = {2, 3, 4};
+
+/// By what a form is divided besides: nothing, halves to quarters, or the parts of a quantity as well. With the last
+/// two it takes each part itself; rounded ones are of single lengths.
+enum class parts_of { none, usual, all, each, rounded };
+
+/// What is made of a length or product n, '#' in the text, and of a part k: '@', and '%' for twice that.
+struct form {
+  const char* text;
+  double (*of)(double n, double k);
+  parts_of parts;
+  int rank = -1;  ///< size_reading::rank; -1: that of the quantity
+  bool direct = false;
+};
+
+const form forms[] = {
+    {"#", [](double n, double) { return n; }, parts_of::all, -1, true},
+    {"1 / #", [](double n, double) { return 1 / n; }, parts_of::all, -1, true},
+    {"sqrt #", [](double n, double) { return std::sqrt(n); }, parts_of::none, -1, true},
+    {"1 / sqrt #", [](double n, double) { return 1 / std::sqrt(n); }, parts_of::none, -1, true},
+    {"# - 1", [](double n, double) { return n - 1; }, parts_of::all},
+    {"# + 1", [](double n, double) { return n + 1; }, parts_of::all},
+    {"2 / #", [](double n, double) { return 2 / n; }, parts_of::all},
+    {"1 / (# - 1)", [](double n, double) { return 1 / (n - 1); }, parts_of::all},
+    {"2 / (# - 1)", [](double n, double) { return 2 / (n - 1); }, parts_of::all},
+    {"1 / (# + 1)", [](double n, double) { return 1 / (n + 1); }, parts_of::none},
+    {"sqrt #", [](double n, double) { return std::sqrt(n); }, parts_of::usual, 2},
+    {"1 / sqrt #", [](double n, double) { return 1 / std::sqrt(n); }, parts_of::usual, 2},
+    {"log #", [](double n, double) { return std::log(n); }, parts_of::usual},
+    {"@ / #", [](double n, double k) { return k / n; }, parts_of::each},
+    {"% / #", [](double n, double k) { return 2 * k / n; }, parts_of::each},
+    {"# / @ - 1", [](double n, double k) { return n / k - 1; }, parts_of::each, 2},
+    // means, variances and frequencies
+    {"# / (# - 1)", [](double n, double) { return n / (n - 1); }, parts_of::none, 1},
+    {"(# - 1) / #", [](double n, double) { return (n - 1) / n; }, parts_of::none, 2},
+    {"sqrt (# - 1)", [](double n, double) { return std::sqrt(n - 1); }, parts_of::none, 2},
+    {"1 / sqrt (# - 1)", [](double n, double) { return 1 / std::sqrt(n - 1); }, parts_of::none, 2},
+    {"sqrt (# / (# - 1))", [](double n, double) { return std::sqrt(n / (n - 1)); }, parts_of::none, 2},
+    {"sqrt ((# - 1) / #)", [](double n, double) { return std::sqrt((n - 1) / n); }, parts_of::none, 2},
+    {"2 x # - 1", [](double n, double) { return 2 * n - 1; }, parts_of::none, 2},
+    {"log2 #", [](double n, double) { return std::log2(n); }, parts_of::none, 2},
+    {"1 / log #", [](double n, double) { return 1 / std::log(n); }, parts_of::none, 2},
+    {"2 pi / #", [](double n, double) { return 2 * pi / n; }, parts_of::none, 2},
+    {"pi / #", [](double n, double) { return pi / n; }, parts_of::none, 2},
+    {"# / @ rounded down", [](double n, double k) { return std::floor(n / k); }, parts_of::rounded, 0},
+    {"# / @ rounded up", [](double n, double k) { return std::ceil(n / k); }, parts_of::rounded, 2},
+    {"(# - 1) / @ rounded down", [](double n, double k) { return std::floor((n - 1) / k); }, parts_of::rounded, 2},
+};
 
 std::string text_of(double length) { return std::to_string(static_cast<std::int64_t>(length)); }
 
@@ -24,7 +72,30 @@ std::string in_brackets(const std::string& text) {
   return text.find(' ') == std::string::npos ? text : "(" + text + ")";
 }
 
+std::string replaced(const std::string& text, char mark, const std::string& by) {
+  std::string result;
+  for (const char c : text) result += c == mark ? by : std::string(1, c);
+  return result;
+}
+
 bool is_near(double a, double b, double rounding) { return std::abs(a - b) <= rounding * std::abs(b); }
+
+/// Whether numbers are whole multiples of a unit and of no larger one, behind `base`, where by chance they would hardly
+/// be.
+bool are_multiples(const std::vector<double>& numbers, double base, double unit, double rounding) {
+  std::int64_t common = 0;
+  double chance = 1;
+  for (const double number : numbers) {
+    const double times = std::round((number - base) / unit),
+                 wide = rounding * std::max(std::abs(number), std::abs(base)) / unit;
+    if (std::abs(times) > max_times || std::abs(number - base - times * unit) > wide * unit) return false;
+    if (wide > max_wide) continue;  // which says nothing
+    common = std::gcd(common, static_cast<std::int64_t>(times));
+    const bool is_whole = number == std::floor(number) && unit == std::floor(unit);
+    if (times != 0) chance *= std::max(2 * wide, is_whole ? 1 / unit : 0);
+  }
+  return common == 1 && chance < max_chance;
+}
 
 }
 
@@ -43,22 +114,19 @@ size_readings::size_readings(const graph& exported, const graph& g, const std::s
   }
   find_parts(input_lengths);
   for (const auto& [was, now] : m_axes) {
-    const quantity n{{was, now}, text_of(was)};
-    add_length(n, 0, m_parts);
-    add_statistics(n);
-    add_shares(n);
+    add_forms({{was, now}, text_of(was)}, 0, m_parts);
+    for (const double d : m_others)
+      if (d > 1)
+        add({std::log(was) / std::sqrt(d), std::log(now) / std::sqrt(d), 2, false,
+             "log " + text_of(was) + " / sqrt " + text_of(d)});
   }
   std::set<double> areas = usual_parts;
   for (const double stride : m_parts) areas.insert(stride * stride);
   for (const auto& [a, b] : m_products) {
     const quantity n{{a.first * b.first, a.second * b.second}, text_of(a.first) + " x " + text_of(b.first)};
-    add_length(n, 1, b.first == b.second ? areas : usual_parts);
-    add_statistics(n);
+    add_forms(n, 1, b.first == b.second ? areas : usual_parts);
   }
-  for (const auto& [was, now] : sums) {
-    add_length({{was, now}, text_of(was)}, 2, {});
-    add_statistics({{was, now}, text_of(was)});
-  }
+  for (const auto& [was, now] : sums) add_forms({{was, now}, text_of(was)}, 2, {});
   add_ratios();
   std::stable_sort(m_all.begin(), m_all.end(), [](const auto& a, const auto& b) { return a.was < b.was; });
 }
@@ -91,73 +159,30 @@ void size_readings::find_parts(const std::set<double>& inputs) {
     }
 }
 
-void size_readings::add(double was, double now, int rank, bool direct, const std::string& text) {
-  if (std::isfinite(was) && std::isfinite(now) && was > 0 && (rank == 0 || !is_near(was, now, 1e-9)))
-    m_all.push_back({was, now, rank, direct, text});
+void size_readings::add(const size_reading& r) {
+  if (std::isfinite(r.was) && std::isfinite(r.now) && r.was > 0 && (r.rank == 0 || !is_near(r.was, r.now, 1e-9)))
+    m_all.push_back(r);
 }
 
-/// A quantity and its halves, thirds, quarters.
-void size_readings::add_parts(double was, double now, int rank, const std::string& text,
-                              const std::set<double>& parts) {
-  add(was, now, rank, false, text);
-  for (const double k : parts) add(was / k, now / k, rank, false, in_brackets(text) + " / " + text_of(k));
-}
-
-/// What is made of one length.
-void size_readings::add_length(const quantity& n, int rank, const std::set<double>& parts) {
-  const auto [a, b] = n.lengths;
-  const std::string text = in_brackets(n.text);
-  add(a, b, rank, rank == 0, rank == 0 ? "a length of " + n.text : n.text);
-  add(1 / a, 1 / b, rank, rank == 0, "1 / " + text);
-  add(std::sqrt(a), std::sqrt(b), rank, rank == 0, "sqrt " + text);
-  add(1 / std::sqrt(a), 1 / std::sqrt(b), rank, rank == 0, "1 / sqrt " + text);
-  for (const double k : parts) add(a / k, b / k, rank, false, text + " / " + text_of(k));
-  add_parts(a - 1, b - 1, rank, text + " - 1", parts);
-  add_parts(a + 1, b + 1, rank, text + " + 1", parts);
-  add_parts(1 / a, 1 / b, rank, "1 / " + text, parts);
-  add_parts(2 / a, 2 / b, rank, "2 / " + text, parts);
-  add_parts(1 / (a - 1), 1 / (b - 1), rank, "1 / (" + text + " - 1)", parts);
-  add_parts(2 / (a - 1), 2 / (b - 1), rank, "2 / (" + text + " - 1)", parts);
-  add(1 / (a + 1), 1 / (b + 1), rank, false, "1 / (" + text + " + 1)");
-  add_parts(std::sqrt(a), std::sqrt(b), 2, "sqrt " + text, usual_parts);
-  add_parts(1 / std::sqrt(a), 1 / std::sqrt(b), 2, "1 / sqrt " + text, usual_parts);
-  add_parts(std::log(a), std::log(b), rank, "log " + text, usual_parts);
-  for (const double k : parts) {
-    add(k / a, k / b, rank, false, text_of(k) + " / " + text);
-    add(2 * k / a, 2 * k / b, rank, false, text_of(2 * k) + " / " + text);
-    add(a / k - 1, b / k - 1, 2, false, text + " / " + text_of(k) + " - 1");
-  }
-}
-
-/// Factors of means, variances and frequencies.
-void size_readings::add_statistics(const quantity& n) {
-  const auto [a, b] = n.lengths;
-  const std::string text = in_brackets(n.text), one_less = "(" + text + " - 1)";
-  add(a / (a - 1), b / (b - 1), 1, false, text + " / " + one_less);
-  add((a - 1) / a, (b - 1) / b, 2, false, one_less + " / " + text);
-  add(std::sqrt(a - 1), std::sqrt(b - 1), 2, false, "sqrt " + one_less);
-  add(1 / std::sqrt(a - 1), 1 / std::sqrt(b - 1), 2, false, "1 / sqrt " + one_less);
-  add(std::sqrt(a / (a - 1)), std::sqrt(b / (b - 1)), 2, false, "sqrt (" + text + " / " + one_less + ")");
-  add(std::sqrt((a - 1) / a), std::sqrt((b - 1) / b), 2, false, "sqrt (" + one_less + " / " + text + ")");
-  add(2 * a - 1, 2 * b - 1, 2, false, "2 x " + text + " - 1");
-  add(std::log2(a), std::log2(b), 2, false, "log2 " + text);
-  add(1 / std::log(a), 1 / std::log(b), 2, false, "1 / log " + text);
-  add(2 * pi / a, 2 * pi / b, 2, false, "2 pi / " + text);
-  add(pi / a, pi / b, 2, false, "pi / " + text);
-}
-
-/// Shares of a length that are rounded, and what is scaled by the root of a width.
-void size_readings::add_shares(const quantity& n) {
-  const auto [a, b] = n.lengths;
-  for (const double k : m_parts) {
-    add(std::floor(a / k), std::floor(b / k), 0, false, n.text + " / " + text_of(k) + " rounded down");
-    add(std::ceil(a / k), std::ceil(b / k), 2, false, n.text + " / " + text_of(k) + " rounded up");
-    add(std::floor((a - 1) / k), std::floor((b - 1) / k), 2, false,
-        "(" + n.text + " - 1) / " + text_of(k) + " rounded down");
-  }
-  for (const double d : m_others) {
-    if (d < 2) continue;
-    add(std::log(a) / std::sqrt(d), std::log(b) / std::sqrt(d), 2, false, "log " + n.text + " / sqrt " + text_of(d));
+/// Adds what all forms make of a quantity, and parts of that.
+void size_readings::add_forms(const quantity& n, int rank, const std::set<double>& parts) {
+  const auto [was, now] = n.lengths;
+  for (const form& f : forms) {
+    const bool each = f.parts == parts_of::each || f.parts == parts_of::rounded;
+    std::set<double> divisors = f.parts == parts_of::none    ? std::set<double>()
+                                : f.parts == parts_of::usual ? usual_parts
+                                                             : parts;
+    if (f.parts == parts_of::rounded && rank != 0) continue;
+    if (!each) divisors.insert(1);
+    for (const double k : divisors) {
+      const double part = each ? 1 : k;
+      std::string text = std::string(f.text) == "#" ? n.text : replaced(f.text, '#', in_brackets(n.text));
+      text = replaced(replaced(text, '@', text_of(k)), '%', text_of(2 * k));
+      if (part != 1) text = in_brackets(text) + " / " + text_of(k);
+      const bool direct = f.direct && rank == 0 && part == 1;
+      if (direct && text == n.text) text = "a length of " + text;
+      add({f.of(was, k) / part, f.of(now, k) / part, f.rank < 0 ? rank : f.rank, direct, text});
+    }
   }
 }
 
@@ -165,22 +190,23 @@ void size_readings::add_shares(const quantity& n) {
 void size_readings::add_ratios() {
   for (const auto& [a, a_now] : m_axes)
     for (const auto& [b, b_now] : m_axes) {
-      add(a / b, a_now / b_now, 2, false, text_of(a) + " / " + text_of(b));
-      add((a - 1) / (b - 1), (a_now - 1) / (b_now - 1), 2, false,
-          "(" + text_of(a) + " - 1) / (" + text_of(b) + " - 1)");
+      add({a / b, a_now / b_now, 2, false, text_of(a) + " / " + text_of(b)});
+      add({(a - 1) / (b - 1), (a_now - 1) / (b_now - 1), 2, false,
+           "(" + text_of(a) + " - 1) / (" + text_of(b) + " - 1)"});
     }
 }
 
-std::vector<size_reading> size_readings::of(double number, bool is_integer, bool is_half) const {
-  const double size = std::abs(number), rounding = is_half ? half_rounding : is_integer ? 1e-12 : float_rounding;
+std::vector<size_reading> size_readings::of(double number, const number_kind& kind) const {
+  const double size = std::abs(number), rounding = kind.rounding;
   std::vector<size_reading> found;
+  if (rounding > float_numbers.rounding) found = of(number, float_numbers);
+  if (!found.empty()) return found;
   const auto by_number = [](const size_reading& r, double v) { return r.was < v; };
   for (auto r = std::lower_bound(m_all.begin(), m_all.end(), size * (1 - 2 * rounding), by_number);
        r != m_all.end() && r->was <= size * (1 + 2 * rounding); ++r) {
     if (!is_near(size, r->was, rounding)) continue;
     size_reading one = *r;
-    if (is_integer) one.now = std::floor(one.now + 1e-9);
-    one.now = std::copysign(one.now, number);
+    one.now = std::copysign(rounded_alike(one.now, size, one.was, kind), number);
     const auto same = std::find_if(found.begin(), found.end(), [&](const size_reading& other) {
       return is_near(other.now, one.now, 1e-9) || (one.now == 0 && other.now == 0);
     });
@@ -202,9 +228,23 @@ std::vector<size_reading> size_readings::of(double number, bool is_integer, bool
   return found;
 }
 
-bool size_readings::is_made_of(double number, double n) {
+multiples size_readings::multiples_in(const std::vector<double>& numbers, const number_kind& kind,
+                                      const std::function<bool(double)>& is_plain) const {
+  if (numbers.size() < min_multiples) return {};
+  const double minimum = *std::min_element(numbers.begin(), numbers.end()), first = is_plain(minimum) ? minimum : 0;
+  for (const double base : {first, minimum - first})  // a grid begins with a plain number, others count from 0 or not
+    for (const size_reading& unit : m_all) {
+      if (unit.rank != 0 || !are_multiples(numbers, base, unit.was, kind.rounding) || is_plain(unit.was)) continue;
+      multiples found{base, unit.was, of(unit.was, kind.is_integer ? whole_numbers : float_numbers)};
+      if (!found.units.empty()) return found;
+    }
+  return {};
+}
+
+bool size_readings::is_made_of(double number, double n, double rounding) {
   for (const double w : {n, n - 1, n + 1, n / (n - 1), std::sqrt(n), std::sqrt(n - 1), std::sqrt(n / (n - 1))})
-    if (w != 0 && std::isfinite(w) && w != 1 && (is_near(number, w, 1e-6) || is_near(number, 1 / w, 1e-6))) return true;
+    if (w != 0 && std::isfinite(w) && w != 1 && (is_near(number, w, rounding) || is_near(number, 1 / w, rounding)))
+      return true;
   return false;
 }
 

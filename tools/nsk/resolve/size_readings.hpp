@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// What a number that an exporter wrote becomes where it was made of a length that has changed: W - 1, 2 / W, log N.
-#include <cstdint>
+#include <functional>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "graph/graph.hpp"
+#include "resolve/size_numbers.hpp"
 
 namespace nsk::tool {
 
@@ -19,6 +20,12 @@ struct size_reading {
   std::string text;  ///< "(16 - 1) / 2"
 };
 
+/// Numbers that are a base and whole multiples of a unit: positions in pixels / W, steps of 2 / (W - 1) from -1 on.
+struct multiples {
+  double base = 0, unit = 0;          ///< in the source
+  std::vector<size_reading> units{};  ///< of the unit
+};
+
 /// All numbers that are made of the lengths in which two graphs differ.
 class size_readings {
  public:
@@ -26,10 +33,12 @@ class size_readings {
   size_readings(const graph& exported, const graph& g, const std::set<std::pair<double, double>>& sums);
 
   /// The readings of a number, of the lowest ranks that have any, each new number once; the sign is the number's own.
-  /// Integers are exact and stay integers; others may be rounded to float32 twice, to float16 where `is_half`.
-  std::vector<size_reading> of(double number, bool is_integer, bool is_half) const;
+  std::vector<size_reading> of(double number, const number_kind& kind) const;
+  /// What some numbers, of which all differ, are multiples of; no units where there is none, or a plain one.
+  multiples multiples_in(const std::vector<double>& numbers, const number_kind& kind,
+                         const std::function<bool(double)>& is_plain) const;
   /// Whether the number may have been made of a count of `n` elements.
-  static bool is_made_of(double number, double n);
+  static bool is_made_of(double number, double n, double rounding);
 
  private:
   using pair = std::pair<double, double>;  ///< a length in the source, and what it is
@@ -39,11 +48,8 @@ class size_readings {
   };
   void learn(const shape_t& was, const shape_t& now, bool is_input);
   void find_parts(const std::set<double>& strides);
-  void add(double was, double now, int rank, bool direct, const std::string& text);
-  void add_parts(double was, double now, int rank, const std::string& text, const std::set<double>& parts);
-  void add_length(const quantity& n, int rank, const std::set<double>& parts);
-  void add_statistics(const quantity& n);
-  void add_shares(const quantity& n);
+  void add(const size_reading& r);
+  void add_forms(const quantity& n, int rank, const std::set<double>& parts);
   void add_ratios();
 
   std::set<pair> m_axes;                       ///< that changed
