@@ -113,7 +113,7 @@ list kernel_of(const length_view& view, const node& n) {
   if (!convolves && n.op != "MaxPool" && n.op != "AveragePool") return {};
   const list kernel = n.integers("kernel_shape");
   if (!kernel.empty() || !convolves) return kernel;
-  const shape_t& w = view.trial().exported->values[static_cast<std::size_t>(n.inputs[1])].shape;
+  const shape_t& w = view.exported().values[static_cast<std::size_t>(n.inputs[1])].shape;
   return w.size() > 2 ? list(w.begin() + 2, w.end()) : list();
 }
 
@@ -135,7 +135,7 @@ bool is_padded_for(const length_view& view, const node& user, const padded_axis&
 
 /// Whether all that reads a value of the source has a window for which axis `a` is padded.
 bool is_padded_for_readers(const length_view& view, const std::string& name, const padded_axis& a) {
-  const graph& g = *view.trial().exported;
+  const graph& g = view.exported();
   const auto is_it = [&](value_id v) { return v != no_value && g.values[static_cast<std::size_t>(v)].name == name; };
   bool any = false;
   for (const node& user : g.nodes) {

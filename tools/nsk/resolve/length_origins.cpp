@@ -25,9 +25,8 @@ void add_sum(length_origin& to, std::int64_t was, std::int64_t now) {
 
 }
 
-length_origins::length_origins(const graph& exported, const graph& g) : m_graph(g) {
-  for (const value& v : exported.values) m_before.emplace(v.name, &v);
-  for (const node& n : g.nodes) follow(n);
+length_origins::length_origins(const graph_pair& graphs) : m_graphs(graphs) {
+  for (const node& n : graphs.the_graph().nodes) follow(n);
 }
 
 const length_origin& length_origins::of(value_id v) const {
@@ -36,36 +35,27 @@ const length_origin& length_origins::of(value_id v) const {
   return found == m_origins.end() ? none : found->second;
 }
 
-bool length_origins::axes_of(value_id v, axes& found) const {
-  if (v == no_value) return false;
-  const value& is = m_graph.values[static_cast<std::size_t>(v)];
-  const auto old = m_before.find(is.name);
-  if (old == m_before.end() || old->second->shape.size() != is.shape.size()) return false;
-  found = {&old->second->shape, &is.shape};
-  return true;
-}
-
 void length_origins::add_sums(const node& n, length_origin& all) const {
-  axes from{};
-  if (n.inputs.empty() || !axes_of(n.inputs[0], from) || *from.was == *from.now) return;
+  shape_t was, now, made, makes;
+  if (n.inputs.empty() || !m_graphs.changed(n.inputs[0]) || !m_graphs.shapes_of(n.inputs[0], was, now)) return;
   all.index = all.index || finds_positions(n);
   if (n.op == "CumSum")
-    for (std::size_t d = 0; d < from.was->size(); ++d) add_sum(all, (*from.was)[d], (*from.now)[d]);
-  if (!reduces(n) || n.outputs.empty() || n.outputs[0] == no_value) return;
-  const shape_t& made = m_graph.values[static_cast<std::size_t>(n.outputs[0])].shape;
-  const auto old = m_before.find(m_graph.values[static_cast<std::size_t>(n.outputs[0])].name);
-  if (old == m_before.end() || count_of(made) == 0 || count_of(old->second->shape) == 0) return;
-  add_sum(all, count_of(*from.was) / count_of(old->second->shape), count_of(*from.now) / count_of(made));
+    for (std::size_t d = 0; d < was.size(); ++d) add_sum(all, was[d], now[d]);
+  if (!reduces(n) || n.outputs.empty() || m_graphs.before(n.outputs[0]) == nullptr) return;
+  m_graphs.shapes_of(n.outputs[0], made, makes);
+  if (count_of(made) != 0 && count_of(makes) != 0)
+    add_sum(all, count_of(was) / count_of(made), count_of(now) / count_of(makes));
 }
 
 /// Products are sums over an axis that both operands have.
 void length_origins::add_products(const node& n, length_origin& all) const {
-  axes of{};
-  if (n.op == "MatMul" && axes_of(n.inputs[0], of) && !of.was->empty()) add_sum(all, of.was->back(), of.now->back());
-  if (n.op != "Einsum") return;
-  for (const value_id v : n.inputs)
-    if (axes_of(v, of))
-      for (std::size_t d = 0; d < of.was->size(); ++d) add_sum(all, (*of.was)[d], (*of.now)[d]);
+  if (n.op != "MatMul" && n.op != "Einsum") return;
+  for (std::size_t i = 0; i < n.inputs.size(); ++i) {
+    shape_t was, now;
+    if (n.inputs[i] == no_value || !m_graphs.shapes_of(n.inputs[i], was, now)) continue;
+    if (n.op == "MatMul" && i == 0 && !was.empty()) add_sum(all, was.back(), now.back());
+    for (std::size_t d = 0; n.op == "Einsum" && d < was.size(); ++d) add_sum(all, was[d], now[d]);
+  }
 }
 
 void length_origins::follow(const node& n) {

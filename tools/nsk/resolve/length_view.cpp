@@ -77,38 +77,9 @@ std::size_t length_view::changes_of(const reading& r, const node& n) const {
 }
 
 length_view::length_view(graph& g, folder& folds, node_placer& placer, length_trial& trial)
-    : m_graph(g), m_folds(folds), m_placer(placer), m_trial(trial) {
-  for (const value& v : trial.exported->values) m_before.emplace(v.name, &v);
+    : graph_pair(*trial.exported, g), m_folds(folds), m_placer(placer), m_trial(trial) {
   for (const value_id v : g.inputs)
     if (const value* old = before(v); old != nullptr && !trial.rows) trial.lengths.add(old->shape, at(v).shape);
-}
-
-const value* length_view::before(value_id v) const {
-  if (v == no_value) return nullptr;
-  const auto found = m_before.find(m_graph.values[static_cast<std::size_t>(v)].name);
-  return found == m_before.end() ? nullptr : found->second;
-}
-
-bool length_view::shapes_of(value_id v, shape_t& was, shape_t& now) const {
-  const value* old = before(v);
-  now = at(v).shape;
-  was = old == nullptr ? now : old->shape;
-  return was.size() == now.size();
-}
-
-bool length_view::changed(value_id v) const {
-  const value* old = before(v);
-  return v != no_value && old != nullptr && old->shape != at(v).shape;
-}
-
-bool length_view::any_changed(const node& n) const {
-  return std::any_of(n.inputs.begin(), n.inputs.end(), [&](value_id v) { return v != no_value && changed(v); });
-}
-
-bool length_view::is_own_constant(const node& n, std::size_t i) const {
-  if (!has(n, i) || !at(n.inputs[i]).constant) return false;
-  const value* old = before(n.inputs[i]);
-  return old == nullptr || (old->constant && old->constant->data == at(n.inputs[i]).constant->data);
 }
 
 const constant_choice* length_view::choice_of(const node& n) const {
@@ -117,12 +88,12 @@ const constant_choice* length_view::choice_of(const node& n) const {
 }
 
 void length_view::doubt_for_good(const node& n, const std::string& why) {
-  m_trial.doubts.push_back({describe(m_graph, n) + ": " + why});
+  m_trial.doubts.push_back({describe(the_graph(), n) + ": " + why});
 }
 
 void length_view::doubt(const node& n, const std::string& why) {
   const constant_choice* choice = choice_of(n);
-  const std::string text = describe(m_graph, n) + ": " + why;
+  const std::string text = describe(the_graph(), n) + ": " + why;
   if (choice == nullptr)
     m_trial.doubts.push_back({text, n.name});
   else if (choice->what == constant_choice::kind::keep)
@@ -137,7 +108,7 @@ void length_view::stop(const node& n, const std::string& why) {
 }
 
 void length_view::give_up(const node& n, const std::string& why) const {
-  throw no_reading({describe(m_graph, n) + ": " + why, n.name});
+  throw no_reading({describe(the_graph(), n) + ": " + why, n.name});
 }
 
 length_literal length_view::integers(const node& n, std::size_t input, const char* attribute) const {

@@ -13,6 +13,7 @@
 #include "errors.hpp"
 #include "resolve/changed_lengths.hpp"
 #include "resolve/folder.hpp"
+#include "resolve/graph_pair.hpp"
 #include "resolve/node_placer.hpp"
 #include "resolve/size_constants.hpp"
 
@@ -97,27 +98,17 @@ struct row_part {
 };
 
 /// A graph that is being resolved beside the one for the source's own lengths.
-class length_view {
+class length_view : public graph_pair {
  public:
   length_view(graph& g, folder& folds, node_placer& placer, length_trial& trial);
 
-  const graph& the_graph() const { return m_graph; }
   folder& folds() { return m_folds; }
   node_placer& placer() { return m_placer; }
   length_trial& trial() { return m_trial; }
   const length_trial& trial() const { return m_trial; }
   const changed_lengths& lengths() const { return m_trial.lengths; }
 
-  const value& at(value_id v) const { return m_graph.values[static_cast<std::size_t>(v)]; }
   bool has(const node& n, std::size_t i) const { return i < n.inputs.size() && n.inputs[i] != no_value; }
-  /// The value in the source; null where it has none of this name.
-  const value* before(value_id v) const;
-  /// Shapes of an operand in the source and now; false where the source has no such value or another rank.
-  bool shapes_of(value_id v, shape_t& was, shape_t& now) const;
-  bool changed(value_id v) const;
-  bool any_changed(const node& n) const;
-  /// Whether an operand is a constant, and the same as in the source.
-  bool is_own_constant(const node& n, std::size_t i) const;
   length_literal integers(const node& n, std::size_t input, const char* attribute) const;
 
   /// Notes that the graph may be another one than the source's author would export, of the same shapes.
@@ -138,11 +129,9 @@ class length_view {
   std::map<value_id, std::vector<row_part>> parts{};  ///< of values whose axes a Reshape made of rows and others
 
  private:
-  graph& m_graph;
   folder& m_folds;
   node_placer& m_placer;
   length_trial& m_trial;
-  std::map<std::string, const value*> m_before;
 };
 
 /// All readings of a node; none where its numbers are no lengths.

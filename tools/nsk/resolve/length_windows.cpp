@@ -32,9 +32,9 @@ struct window {
 
 /// Whether another pool of the same kernel takes images of other lengths.
 bool pools_other_images(const length_view& view, const node& n, const window& w) {
-  for (const node& other : view.trial().exported->nodes) {
+  for (const node& other : view.exported().nodes) {
     if (other.op != n.op || other.inputs.empty() || other.integers("kernel_shape") != w.kernel) continue;
-    const shape_t& image = view.trial().exported->values[static_cast<std::size_t>(other.inputs[0])].shape;
+    const shape_t& image = view.exported().values[static_cast<std::size_t>(other.inputs[0])].shape;
     if (numbers_of(other, "strides", w.axes(), 1) == w.strides && image.size() == w.axes() + 2 &&
         spatial_of(image) != w.from)
       return true;

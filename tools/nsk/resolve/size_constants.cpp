@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <tuple>
 
 #include "errors.hpp"
 #include "resolve/axes.hpp"
@@ -50,24 +51,35 @@ std::string sentence_of(const finding& f) {
   return text;
 }
 
-class constant_settler {
+/// An element of an operand, by its place in a list of them.
+struct found_place {
+  std::size_t operand;
+  std::int64_t element;
+  const finding* found;
+};
+
+std::vector<found_place> places_in(const std::vector<operand>& found) {
+  std::vector<found_place> places;
+  for (std::size_t o = 0; o < found.size(); ++o)
+    for (const finding& f : found[o].found)
+      for (const std::int64_t i : f.places) places.push_back({o, i, &f});
+  std::sort(places.begin(), places.end(), [](const found_place& a, const found_place& b) {
+    return std::tie(a.operand, a.element) < std::tie(b.operand, b.element);
+  });
+  return places;
+}
+
+class constant_settler : graph_pair {
  public:
   constant_settler(const graph& g, const graph& exported, const constant_choices& choices)
-      : m_graph(g), m_choices(choices), m_origins(exported, g), m_readings(exported, g, m_origins.sums()) {
-    for (const value& v : exported.values) m_before.emplace(v.name, &v);
-  }
+      : graph_pair(exported, g), m_choices(choices), m_origins(*this), m_readings(*this, m_origins.sums()) {}
   settled_constants run();
 
  private:
   struct doubt {
     std::string name, text, option;
   };
-  const value& at(value_id v) const { return m_graph.values[static_cast<std::size_t>(v)]; }
-  const value* before(value_id v) const {
-    const auto found = m_before.find(at(v).name);
-    return found == m_before.end() ? nullptr : found->second;
-  }
-  std::vector<bool> own_elements(const value& v) const;
+  std::vector<bool> own_elements(value_id v) const;
   bool may_be_index(const node& n) const;
   std::vector<operand> operands_of(const node& n) const;
   bool is_certain(const node& n, const operand& o, double number, const std::vector<size_reading>& readings) const;
@@ -75,29 +87,26 @@ class constant_settler {
   bool find_multiples(operand& o, const std::map<double, std::size_t>& some) const;
   std::vector<operand> find_all(const node& n, const std::vector<operand>& operands) const;
   void settle(const std::string& who, const std::string& name, const std::vector<operand>& found);
-  std::vector<double> numbers_for(const std::string& name, const std::vector<operand>& found);
+  double number_for(const std::string& name, const finding& f, std::size_t place, std::size_t count);
   void say(const std::string& who, const std::string& name, const std::vector<operand>& found);
-  array replaced(const operand& o, const std::vector<double>& numbers, std::size_t& next);
   void require_kept(const std::string& name, const std::string& text);
   [[noreturn]] void refuse_all() const;
 
-  const graph& m_graph;
   const constant_choices& m_choices;
   length_origins m_origins;
   size_readings m_readings;
-  std::map<std::string, const value*> m_before;
   settled_constants m_settled;
   std::vector<doubt> m_doubts;
 };
 
 /// Elements that a constant had in the source: at the same place, or anywhere where its shape is another one.
-std::vector<bool> constant_settler::own_elements(const value& v) const {
-  const array& a = *v.constant;
+std::vector<bool> constant_settler::own_elements(value_id v) const {
+  const array& a = *at(v).constant;
   std::vector<bool> own(static_cast<std::size_t>(a.count()), true);
-  const auto found = m_before.find(v.name);
-  if (found == m_before.end()) return own;
-  if (!found->second->constant) return std::vector<bool>(own.size(), false);
-  const array& old = *found->second->constant;
+  const value* was = before(v);
+  if (was == nullptr) return own;
+  if (!was->constant) return std::vector<bool>(own.size(), false);
+  const array& old = *was->constant;
   if (old.data == a.data) return own;
   std::set<double> numbers;
   for (std::int64_t i = 0; old.shape != a.shape && i < old.count(); ++i) numbers.insert(old.number(i));
@@ -128,7 +137,7 @@ std::vector<operand> constant_settler::operands_of(const node& n) const {
     if (finds && i == 1 && !may_be_index(n)) role = number_role::shape;
     if (n.op.rfind("Gather", 0) == 0 && i == 0) role = number_role::weights;
     if (!is_number || role == number_role::shape || (is_byte && role == number_role::weights)) continue;
-    found.push_back({i, "", *v.constant, own_elements(v), role});
+    found.push_back({i, "", *v.constant, own_elements(n.inputs[i]), role});
   }
   for (const std::string& name : length_attributes(n.op)) {
     const auto a = n.attributes.find(name);
@@ -167,7 +176,7 @@ void constant_settler::find(const node& n, operand& o, bool plain_too) const {
     const auto [place, is_new] = places.emplace(number, nowhere);
     if (is_new) {
       const auto readings = m_readings.of(number, o.kind);
-      const bool is_plain = is_plain_number(number, m_graph, o.kind.rounding) && !plain_too;
+      const bool is_plain = is_plain_number(number, the_graph(), o.kind.rounding) && !plain_too;
       const bool counts = !readings.empty() && (!is_plain || is_certain(n, o, number, readings));
       if (counts) place->second = o.found.size(), o.found.push_back({number, readings, {}});
       if (!counts && !is_plain) ++others;
@@ -186,7 +195,7 @@ void constant_settler::find(const node& n, operand& o, bool plain_too) const {
 bool constant_settler::find_multiples(operand& o, const std::map<double, std::size_t>& some) const {
   std::vector<double> numbers;
   for (const auto& [number, place] : some) numbers.push_back(number);
-  const auto is_plain = [&](double unit) { return is_plain_number(unit, m_graph, o.kind.rounding); };
+  const auto is_plain = [&](double unit) { return is_plain_number(unit, the_graph(), o.kind.rounding); };
   const multiples m = m_readings.multiples_in(numbers, o.kind, is_plain);
   if (m.units.empty()) return false;
   const std::string base = m.base == 0 ? "" : text_of(m.base) + " + ";
@@ -226,60 +235,34 @@ std::vector<operand> constant_settler::find_all(const node& n, const std::vector
   return {};
 }
 
-/// The new numbers of all places, in order. Refuses to follow where there are several ways.
-std::vector<double> constant_settler::numbers_for(const std::string& name, const std::vector<operand>& found) {
+/// The new number of one of `count` places. Refuses to follow where there are several ways.
+double constant_settler::number_for(const std::string& name, const finding& f, std::size_t place, std::size_t count) {
   const constant_choice& choice = m_choices.at(name);
-  std::map<std::pair<std::size_t, std::int64_t>, const finding*> places;
-  for (std::size_t o = 0; o < found.size(); ++o)
-    for (const finding& f : found[o].found)
-      for (const std::int64_t i : f.places) places[{o, i}] = &f;
   const bool follows = choice.what == constant_choice::kind::follow;
-  if (!follows && choice.numbers.size() != 1 && choice.numbers.size() != places.size())
-    misuse("--constant " + name + ": it has " + std::to_string(places.size()) +
+  if (!follows && choice.numbers.size() != 1 && choice.numbers.size() != count)
+    misuse("--constant " + name + ": it has " + std::to_string(count) +
            " numbers that may follow a length. Give one number for all of them, or one for each.");
-  std::vector<double> numbers;
-  for (const auto& [place, f] : places) {
-    if (follows && f->readings.size() > 1)
-      refuse("--constant " + name + "=follow: " + sentence_of(*f) + ". Write the number: --constant " +
-             as_word(name + "=" + text_of(f->readings[0].now)));
-    const std::size_t given = choice.numbers.size() == 1 ? 0 : numbers.size();
-    numbers.push_back(follows ? f->readings[0].now : choice.numbers[given]);
-    m_settled.notes.push_back("--constant " + name + ": " + text_of(f->number) + " became " + text_of(numbers.back()) +
-                              (follows ? " (it was " + f->readings[0].text + ")" : ""));
-  }
-  return numbers;
+  if (follows && f.readings.size() > 1)
+    refuse("--constant " + name + "=follow: " + sentence_of(f) + ". Write the number: --constant " +
+           as_word(name + "=" + text_of(f.readings[0].now)));
+  const double number = follows ? f.readings[0].now : choice.numbers[choice.numbers.size() == 1 ? 0 : place];
+  m_settled.notes.push_back("--constant " + name + ": " + text_of(f.number) + " became " + text_of(number) +
+                            (follows ? " (it was " + f.readings[0].text + ")" : ""));
+  return number;
 }
 
 void constant_settler::say(const std::string& who, const std::string& name, const std::vector<operand>& found) {
-  std::string text = who + ": ", option = name + "=";
+  std::string text, numbers;
   bool several = false;
-  std::string numbers;
   std::size_t said = 0;
   for (const operand& o : found)
     for (const finding& f : o.found) {
       if (said++ < max_said) text += (said == 1 ? "" : "; ") + sentence_of(f);
       several = several || f.readings.size() > 1;
     }
-  std::map<std::pair<std::size_t, std::int64_t>, double> places;
-  for (std::size_t o = 0; o < found.size(); ++o)
-    for (const finding& f : found[o].found)
-      for (const std::int64_t i : f.places) places[{o, i}] = f.readings[0].now;
-  for (const auto& [place, number] : places) numbers += (numbers.empty() ? "" : ",") + text_of(number);
-  m_doubts.push_back({name, text, as_word(name + "=" + (several ? numbers : "follow"))});
-}
-
-array constant_settler::replaced(const operand& o, const std::vector<double>& numbers, std::size_t& next) {
-  array result = o.numbers;
-  std::set<std::int64_t> places;
-  for (const finding& f : o.found) places.insert(f.places.begin(), f.places.end());
-  for (const std::int64_t i : places) {
-    const double number = numbers[next++];
-    if (is_integer(result.type))
-      result.set_integer(i, static_cast<std::int64_t>(number));
-    else
-      result.set(i, number);
-  }
-  return result;
+  for (const found_place& p : places_in(found))
+    numbers += (numbers.empty() ? "" : ",") + text_of(p.found->readings[0].now);
+  m_doubts.push_back({name, who + ": " + text, as_word(name + "=" + (several ? numbers : "follow"))});
 }
 
 void constant_settler::settle(const std::string& who, const std::string& name, const std::vector<operand>& found) {
@@ -288,9 +271,17 @@ void constant_settler::settle(const std::string& who, const std::string& name, c
   if (choice == m_choices.end()) return say(who, name, found);
   m_settled.nodes.insert(name);
   if (choice->second.what == constant_choice::kind::keep) return;
-  const std::vector<double> numbers = numbers_for(name, found);
-  std::size_t next = 0;
-  for (const operand& o : found) m_settled.edits.push_back({name, o.input, o.attribute, replaced(o, numbers, next)});
+  const std::size_t first = m_settled.edits.size();
+  for (const operand& o : found) m_settled.edits.push_back({name, o.input, o.attribute, o.numbers});
+  const std::vector<found_place> places = places_in(found);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const double number = number_for(name, *places[i].found, i, places.size());
+    array& to = m_settled.edits[first + places[i].operand].numbers;
+    if (is_integer(to.type))
+      to.set_integer(places[i].element, static_cast<std::int64_t>(number));
+    else
+      to.set(places[i].element, number);
+  }
 }
 
 void constant_settler::refuse_all() const {
@@ -315,12 +306,12 @@ void constant_settler::require_kept(const std::string& name, const std::string& 
 }
 
 settled_constants constant_settler::run() {
-  for (const node& n : m_graph.nodes) {
-    settle(describe(m_graph, n), n.name, find_all(n, operands_of(n)));
+  for (const node& n : the_graph().nodes) {
+    settle(describe(the_graph(), n), n.name, find_all(n, operands_of(n)));
     if (n.op == "Gather" && at(n.inputs[0]).constant && m_origins.of(n.inputs[1]).index)
-      require_kept(n.name, describe(m_graph, n) + ": it looks up indices of an axis that changed in a constant");
+      require_kept(n.name, describe(the_graph(), n) + ": it looks up indices of an axis that changed in a constant");
   }
-  for (const value_id v : m_graph.outputs) {
+  for (const value_id v : the_graph().outputs) {
     if (!at(v).constant || (!is_float(at(v).type) && !is_integer(at(v).type))) continue;
     node named;
     named.name = at(v).name;
@@ -330,7 +321,7 @@ settled_constants constant_settler::run() {
         require_kept(named.name, "output '" + named.name + "' is a constant of the shape " + to_string(at(v).shape) +
                                      ", which may be made of a length that --input changes");
     settle("output '" + named.name + "', a constant", named.name,
-           find_all(named, {{0, "", *at(v).constant, own_elements(at(v))}}));
+           find_all(named, {{0, "", *at(v).constant, own_elements(v)}}));
   }
   if (!m_doubts.empty()) refuse_all();
   return std::move(m_settled);

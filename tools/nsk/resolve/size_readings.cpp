@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <numeric>
 
 namespace nsk::tool {
@@ -99,17 +98,15 @@ bool are_multiples(const std::vector<double>& numbers, double base, double unit,
 
 }
 
-size_readings::size_readings(const graph& exported, const graph& g, const std::set<pair>& sums) {
-  std::map<std::string, const value*> before;
-  for (const value& v : exported.values) before.emplace(v.name, &v);
+size_readings::size_readings(const graph_pair& graphs, const std::set<pair>& sums) {
+  const graph& g = graphs.the_graph();
   const std::set<value_id> inputs(g.inputs.begin(), g.inputs.end());
   std::set<double> input_lengths;
-  for (std::size_t i = 0; i < g.values.size(); ++i) {
-    const auto old = before.find(g.values[i].name);
-    if (old == before.end()) continue;
-    const shape_t& was = old->second->shape;
-    const bool is_input = inputs.count(static_cast<value_id>(i)) != 0;
-    learn(was, g.values[i].shape, is_input);
+  for (value_id v = 0; v < static_cast<value_id>(g.values.size()); ++v) {
+    shape_t was, now;
+    if (graphs.before(v) == nullptr || !graphs.shapes_of(v, was, now)) continue;
+    const bool is_input = inputs.count(v) != 0;
+    learn(was, now, is_input);
     if (is_input) input_lengths.insert(was.begin(), was.end());
   }
   find_parts(input_lengths);
@@ -133,7 +130,6 @@ size_readings::size_readings(const graph& exported, const graph& g, const std::s
 
 /// Of products, those of two axes that changed, and of axes of an input, where the other one may be its height.
 void size_readings::learn(const shape_t& was, const shape_t& now, bool is_input) {
-  if (was.size() != now.size()) return;
   std::vector<pair> axes;
   for (std::size_t d = 0; d < was.size(); ++d) {
     axes.emplace_back(was[d], now[d]);

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "graph/graph.hpp"
+#include "resolve/graph_pair.hpp"
 #include "resolve/size_numbers.hpp"
 
 namespace nsk::tool {
@@ -29,8 +29,8 @@ struct multiples {
 /// All numbers that are made of the lengths in which two graphs differ.
 class size_readings {
  public:
-  /// Compares the axes of values of the same name; `sums` are counts of summed elements, in the source and now.
-  size_readings(const graph& exported, const graph& g, const std::set<std::pair<double, double>>& sums);
+  /// Compares the axes of all values; `sums` are counts of summed elements, in the source and now.
+  size_readings(const graph_pair& graphs, const std::set<std::pair<double, double>>& sums);
 
   /// The readings of a number, of the lowest ranks that have any, each new number once; the sign is the number's own.
   std::vector<size_reading> of(double number, const number_kind& kind) const;
