@@ -10,23 +10,17 @@
 namespace nsk::tool::canonical {
 namespace {
 
-class computed_transposition {
+class computed_transposition : transposed_node {
  public:
-  computed_transposition(context& c, const std::vector<axis_of_transpose>& axes)
-      : m_c(c),
-        m_axes(axes),
-        m_x(c.in_shape(0)),
-        m_y(c.out_shape()),
-        m_groups(c.op().integer("group", 1)),
-        m_channels(m_x[1] / m_groups),
-        m_outputs(c.in_shape(1)[1]) {
+  computed_transposition(context& c, const std::vector<axis_of_transpose>& axes) : transposed_node(c, axes) {
     for (const axis_of_transpose& a : m_axes) m_taps *= a.kernel;
     m_phases.resize(m_axes.size());
   }
 
   /// Makes `target`, without the bias.
   void run(int target) {
-    m_input = padded();
+    if (m_taps > max_taps) m_c.refuse("its weights are computed, and its kernel has more than 4096 taps");
+    m_input = padded(m_axes.size());
     const shape_t by_channel = {m_groups, m_channels, m_outputs, m_taps};
     m_weights = transposed(m_c, reshaped(m_c, m_c.in(1), by_channel), {0, 3, 1, 2}, "kernels");
     int all = interleaved(0);
@@ -37,36 +31,7 @@ class computed_transposition {
  private:
   static constexpr std::int64_t max_taps = 4096;  // of a kernel: each is a step of the plan
 
-  /// How long a phase of an axis is.
-  std::int64_t length(std::size_t d) const { return (m_axes[d].output + m_axes[d].stride - 1) / m_axes[d].stride; }
   std::string number() const { return std::to_string(m_c.made().values.size()); }
-
-  /// The input with zeros where taps read outside; m_before: how many there are in front of each axis.
-  int padded() {
-    if (m_taps > max_taps) m_c.refuse("its weights are computed, and its kernel has more than 4096 taps");
-    pad_parameters p;
-    p.before.assign(m_x.size(), 0);
-    p.after.assign(m_x.size(), 0);
-    shape_t shape = m_x;
-    for (std::size_t d = 0; d < m_axes.size(); ++d) {
-      std::int64_t before = 0, after = 0;
-      for (std::int64_t r = 0; r < m_axes[d].stride; ++r) {
-        const phase_taps t = taps_of(m_axes[d], r);
-        if (t.tap.empty()) continue;
-        before = std::max(before, -t.first);
-        after =
-            std::max(after, t.first + (static_cast<std::int64_t>(t.tap.size()) - 1) * t.step + length(d) - m_x[d + 2]);
-      }
-      m_before.push_back(before);
-      p.before[d + 2] = before;
-      p.after[d + 2] = after;
-      shape[d + 2] += before + after;
-    }
-    if (shape == m_x) return m_c.in(0);
-    const int result = m_c.temporary("padded", shape);
-    m_c.emit(std::move(p), {m_c.in(0)}, result);
-    return result;
-  }
 
   /// The phases of axis d and of those behind it, side by side, for the phases of the axes before that are chosen.
   int interleaved(std::size_t d) {
@@ -151,12 +116,7 @@ class computed_transposition {
     return reshaped(m_c, chosen, {1, m_groups, count * m_channels, m_outputs});
   }
 
-  context& m_c;
-  const std::vector<axis_of_transpose>& m_axes;
-  const shape_t m_x, m_y;
-  const std::int64_t m_groups, m_channels, m_outputs;
   std::int64_t m_taps = 1;
-  std::vector<std::int64_t> m_before;
   std::vector<phase_taps> m_phases;  ///< that are chosen, by axis
   int m_input = no_value, m_weights = no_value;
 };

@@ -25,6 +25,40 @@ phase_taps taps_of(const axis_of_transpose& a, std::int64_t phase) {
   return t;
 }
 
+transposed_node::transposed_node(context& c, const std::vector<axis_of_transpose>& axes)
+    : m_c(c),
+      m_axes(axes),
+      m_x(c.in_shape(0)),
+      m_y(c.out_shape()),
+      m_groups(c.op().integer("group", 1)),
+      m_channels(m_x[1] / m_groups),
+      m_outputs(c.in_shape(1)[1]) {}
+
+int transposed_node::padded(std::size_t count) {
+  pad_parameters p;
+  p.before.assign(m_x.size(), 0);
+  p.after.assign(m_x.size(), 0);
+  shape_t shape = m_x;
+  for (std::size_t d = 0; d < count; ++d) {
+    std::int64_t before = 0, after = 0;
+    for (std::int64_t r = 0; r < m_axes[d].stride; ++r) {
+      const phase_taps t = taps_of(m_axes[d], r);
+      if (t.tap.empty()) continue;
+      before = std::max(before, -t.first);
+      after =
+          std::max(after, t.first + (static_cast<std::int64_t>(t.tap.size()) - 1) * t.step + length(d) - m_x[d + 2]);
+    }
+    m_before.push_back(before);
+    p.before[d + 2] = before;
+    p.after[d + 2] = after;
+    shape[d + 2] += before + after;
+  }
+  if (shape == m_x) return m_c.in(0);
+  const int result = m_c.temporary("padded", shape);
+  m_c.emit(std::move(p), {m_c.in(0)}, result);
+  return result;
+}
+
 namespace {
 
 /// Weights [O][C / groups][taps] of a phase's convolution.

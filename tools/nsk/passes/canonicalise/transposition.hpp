@@ -67,6 +67,22 @@ void emit_exact_transposition(context& c, const integer_weights& w, int input, i
 
 /// Returns the taps of a phase of an axis.
 phase_taps taps_of(const axis_of_transpose& a, std::int64_t phase);
+/// A node whose output is put together of the phases of its strides.
+class transposed_node {
+ protected:
+  transposed_node(context& c, const std::vector<axis_of_transpose>& axes);
+  /// How long a phase of an axis is.
+  std::int64_t length(std::size_t d) const { return (m_axes[d].output + m_axes[d].stride - 1) / m_axes[d].stride; }
+  /// The input with zeros where taps of the first `count` axes read outside; m_before: how many there are in front.
+  int padded(std::size_t count);
+
+  context& m_c;
+  const std::vector<axis_of_transpose>& m_axes;
+  const shape_t m_x, m_y;
+  const std::int64_t m_groups, m_channels, m_outputs;  ///< channels and outputs are per group
+  std::vector<std::int64_t> m_before{};
+};
+
 /// Writes the transposed convolution of images.
 void write_transposition(context& c, transposed_images i);
 /// Writes the node, which has three spatial axes, to `result`; a computed bias is left out.

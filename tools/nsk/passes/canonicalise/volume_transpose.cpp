@@ -11,19 +11,13 @@ namespace {
 
 /// Three spatial axes: each phase of the depth's stride is a transposed convolution of images whose channels are those
 /// of all slices that its taps read.
-class volume_transposition {
+class volume_transposition : transposed_node {
  public:
   volume_transposition(context& c, const std::vector<axis_of_transpose>& axes)
-      : m_c(c),
-        m_axes(axes),
-        m_x(c.in_shape(0)),
-        m_y(c.out_shape()),
-        m_groups(c.op().integer("group", 1)),
-        m_channels(m_x[1] / m_groups),
-        m_outputs(c.in_shape(1)[1]),
+      : transposed_node(c, axes),
         m_weights(weights(c, 1, "the weights")),
         m_bias(bias_in_kernel(c, m_y[1])),
-        m_length((axes[0].output + axes[0].stride - 1) / axes[0].stride) {}
+        m_length(length(0)) {}
 
   void run(int target) {
     const axis_of_transpose& deep = m_axes[0];
@@ -32,7 +26,7 @@ class volume_transposition {
                  " deep. Transpose the model so that another axis is the first");
     std::vector<phase_taps> taps;
     for (std::int64_t r = 0; r < deep.stride; ++r) taps.push_back(taps_of(deep, r));
-    const int volume = padded(taps);
+    const int volume = transposed(m_c, padded(1), {0, 2, 1, 3, 4}, "images");
     std::vector<int> parts;
     for (std::size_t r = 0; r < taps.size(); ++r)
       parts.push_back(
@@ -50,34 +44,12 @@ class volume_transposition {
  private:
   static constexpr std::int64_t max_depth = 256;
 
-  /// The input as [N, depth, C, H, W], with zeros where taps read outside; m_before: how many there are in front.
-  int padded(const std::vector<phase_taps>& taps) {
-    std::int64_t after = 0;
-    for (const phase_taps& t : taps) {
-      if (t.tap.empty()) continue;
-      m_before = std::max(m_before, -t.first);
-      const std::int64_t last = t.first + (static_cast<std::int64_t>(t.tap.size()) - 1) * t.step + m_length;
-      after = std::max(after, last - m_x[2]);
-    }
-    int volume = m_c.in(0);
-    if (m_before > 0 || after > 0) {
-      pad_parameters p;
-      p.before = {0, 0, m_before, 0, 0};
-      p.after = {0, 0, after, 0, 0};
-      shape_t shape = m_x;
-      shape[2] += m_before + after;
-      volume = m_c.temporary("padded", shape);
-      m_c.emit(std::move(p), {m_c.in(0)}, volume);
-    }
-    return transposed(m_c, volume, {0, 2, 1, 3, 4}, "images");
-  }
-
   /// Images [N * length, C * taps, H, W] that the taps of a phase read, channels by group, tap and channel.
   int slices(int volume, const phase_taps& taps, const std::string& name) {
     const auto count = static_cast<std::int64_t>(taps.tap.size());
     std::vector<int> parts;
     for (std::int64_t i = 0; i < count; ++i) {
-      const int slice = part(m_c, volume, 1, m_before + taps.first + i * taps.step, m_length,
+      const int slice = part(m_c, volume, 1, m_before[0] + taps.first + i * taps.step, m_length,
                              "slice" + name + "_" + std::to_string(i));
       parts.push_back(reshaped(m_c, slice, {m_x[0] * m_length, m_groups, m_channels, m_x[3], m_x[4]}));
     }
@@ -128,12 +100,8 @@ class volume_transposition {
     return result;
   }
 
-  context& m_c;
-  std::vector<axis_of_transpose> m_axes;
-  shape_t m_x, m_y;
-  std::int64_t m_groups, m_channels, m_outputs;
   std::vector<double> m_weights, m_bias;
-  std::int64_t m_length, m_before = 0;  ///< m_length: depth of a phase
+  std::int64_t m_length;  ///< depth of a phase
 };
 
 }
