@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "graph/graph.hpp"
+#include "resolve/axes.hpp"
 
 namespace nsk::tool {
 
@@ -36,6 +37,15 @@ class graph_pair {
     if (i >= n.inputs.size() || n.inputs[i] == no_value || !at(n.inputs[i]).constant) return false;
     const value* old = before(n.inputs[i]);
     return old == nullptr || (old->constant && old->constant->data == at(n.inputs[i]).constant->data);
+  }
+  /// Whether indices of a Gather or Scatter, operand 1, are along an axis that changed, or may be.
+  bool indexes_changed_axis(const node& n) const {
+    shape_t was, now;
+    if (n.op == "GatherND" || n.op.rfind("Scatter", 0) == 0) return true;
+    if (before(n.inputs[0]) == nullptr || !shapes_of(n.inputs[0], was, now)) return true;
+    const std::int64_t d = counted_from_start(n.integer("axis", 0), now.size());
+    return d >= 0 && d < static_cast<std::int64_t>(now.size()) &&
+           was[static_cast<std::size_t>(d)] != now[static_cast<std::size_t>(d)];
   }
 
  private:

@@ -142,7 +142,8 @@ std::vector<reading> read_scales(length_view& view, const node& n) {
 
 /// Sizes of axes that were equally long, change alike and are resized alike stay equal.
 std::vector<reading> read_resize(length_view& view, const node& n) {
-  if (n.op == "Upsample" || n.version < 11 || !view.has(n, 3)) return read_scales(view, n);
+  const bool has_sizes = view.has(n, 3) && view.at(n.inputs[3]).shape != shape_t{0};
+  if (n.op == "Upsample" || n.version < 11 || !has_sizes) return read_scales(view, n);
   const length_literal to = view.integers(n, 3, "");
   shape_t was, now;
   if (!to.known || !view.shapes_of(n.inputs[0], was, now)) return {};

@@ -7,7 +7,6 @@
 #include <tuple>
 
 #include "errors.hpp"
-#include "resolve/axes.hpp"
 #include "resolve/length_origins.hpp"
 #include "resolve/size_numbers.hpp"
 #include "resolve/size_readings.hpp"
@@ -80,7 +79,6 @@ class constant_settler : graph_pair {
     std::string name, text, option;
   };
   std::vector<bool> own_elements(value_id v) const;
-  bool may_be_index(const node& n) const;
   std::vector<operand> operands_of(const node& n) const;
   bool is_certain(const node& n, const operand& o, double number, const std::vector<size_reading>& readings) const;
   void find(const node& n, operand& o, bool plain_too) const;
@@ -116,16 +114,6 @@ std::vector<bool> constant_settler::own_elements(value_id v) const {
   return own;
 }
 
-/// Whether constant indices of a node are along an axis that changed.
-bool constant_settler::may_be_index(const node& n) const {
-  const value* old = before(n.inputs[0]);
-  const shape_t& now = at(n.inputs[0]).shape;
-  if (n.op == "GatherND" || n.op.rfind("Scatter", 0) == 0 || old == nullptr) return true;
-  const std::int64_t d = counted_from_start(n.integer("axis", 0), now.size());
-  const auto axis = static_cast<std::size_t>(d);
-  return d >= 0 && axis < now.size() && (old->shape.size() != now.size() || old->shape[axis] != now[axis]);
-}
-
 std::vector<operand> constant_settler::operands_of(const node& n) const {
   std::vector<operand> found;
   for (std::size_t i = 0; i < n.inputs.size(); ++i) {
@@ -134,7 +122,7 @@ std::vector<operand> constant_settler::operands_of(const node& n) const {
     const bool is_number = is_float(v.type) || is_integer(v.type), is_byte = size_of(v.type) == 1;
     const bool finds = n.op.rfind("Gather", 0) == 0 || n.op.rfind("Scatter", 0) == 0;
     number_role role = role_of(n, i);
-    if (finds && i == 1 && !may_be_index(n)) role = number_role::shape;
+    if (finds && i == 1 && !indexes_changed_axis(n)) role = number_role::shape;
     if (n.op.rfind("Gather", 0) == 0 && i == 0) role = number_role::weights;
     if (!is_number || role == number_role::shape || (is_byte && role == number_role::weights)) continue;
     found.push_back({i, "", *v.constant, own_elements(n.inputs[i]), role});
