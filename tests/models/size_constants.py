@@ -330,6 +330,10 @@ def rules(folder):
     for operator in ("Add", "Mul"):
         found = case(1, folder, beside(bias, operator), (37, 41), (61, 53)).outcome()
         assert found == "converts", f"3000 random numbers: {found}"
+    c = case(1, folder, beside(anchors), (37, 41), (61, 53))
+    c.make()
+    said = c.convert().stderr
+    assert "5 x (1 / 37)" in said and "; and 34 more numbers, for the lengths" in said and said.count(" may be ") == 6, said
     for name, made in OWN_TABLES.items():
         found = case(1, folder, beside(lambda h, w, made=made: made()), (37, 41), (61, 53)).outcome()
         assert found == "converts", f"{name}: {found}"

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t max_numbers = 64;                    // different ones of a constant that are looked at
 constexpr std::size_t few_operands = 16, few_weights = 4;  // different numbers each of which counts alone
-constexpr std::size_t max_said = 6;                        // nodes that a refusal describes
+constexpr std::size_t max_said = 6;                        // nodes or numbers that a message describes
 
 std::string text_of(double number) {
   char text[32];
@@ -234,8 +234,12 @@ double constant_settler::number_for(const std::string& name, const finding& f, s
     refuse("--constant " + name + "=follow: " + sentence_of(f) + ". Write the number: --constant " +
            as_word(name + "=" + text_of(f.readings[0].now)));
   const double number = follows ? f.readings[0].now : choice.numbers[choice.numbers.size() == 1 ? 0 : place];
-  m_settled.notes.push_back("--constant " + name + ": " + text_of(f.number) + " became " + text_of(number) +
-                            (follows ? " (it was " + f.readings[0].text + ")" : ""));
+  if (place == max_said)
+    m_settled.notes.push_back("--constant " + name + ": " + std::to_string(count - place) +
+                              " more numbers became others");
+  if (place < max_said)
+    m_settled.notes.push_back("--constant " + name + ": " + text_of(f.number) + " became " + text_of(number) +
+                              (follows ? " (it was " + f.readings[0].text + ")" : ""));
   return number;
 }
 
@@ -248,6 +252,7 @@ void constant_settler::say(const std::string& who, const std::string& name, cons
       if (said++ < max_said) text += (said == 1 ? "" : "; ") + sentence_of(f);
       several = several || f.readings.size() > 1;
     }
+  if (said > max_said) text += "; and " + std::to_string(said - max_said) + " more numbers";
   for (const found_place& p : places_in(found))
     numbers += (numbers.empty() ? "" : ",") + text_of(p.found->readings[0].now);
   m_doubts.push_back({name, who + ": " + text, as_word(name + "=" + (several ? numbers : "follow"))});
