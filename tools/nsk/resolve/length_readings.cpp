@@ -206,20 +206,23 @@ list places_of(const changed_lengths& all, std::int64_t v, const sliced_axis& ax
   return found;
 }
 
-/// Where a Slice of an axis may begin and end; as it does where it does not follow. What takes all rows still does.
-std::vector<std::array<std::int64_t, 2>> bounds_of(const length_trial& trial, const sliced_axis& a) {
+using slice_bounds = std::array<std::int64_t, 2>;
+
+/// Where a Slice begins and ends that takes all rows; as it does where it takes others.
+slice_bounds bounds_of_rows(const sliced_axis& a) {
+  if (a.was == a.now || !a.whole || a.step != 1) return {a.start, a.end};
+  return {0, std::numeric_limits<std::int64_t>::max()};
+}
+
+/// Where a Slice of an axis may begin and end; as it does where it does not follow.
+std::vector<slice_bounds> bounds_of(const changed_lengths& all, const sliced_axis& a) {
   const bool forwards = a.step > 0;
-  if (trial.rows) {
-    const bool takes_all = a.was != a.now && a.whole && a.step == 1;
-    return {{takes_all ? 0 : a.start, takes_all ? std::numeric_limits<std::int64_t>::max() : a.end}};
-  }
   list starts = {a.start}, ends = {a.end};
-  if (a.own_start)
-    starts = places_of(trial.lengths, a.start, a, forwards ? a.was + 1 : a.was - 1, forwards ? a.now : a.now - 1);
-  if (a.own_end) ends = places_of(trial.lengths, a.end, a, a.was, a.now);
+  if (a.own_start) starts = places_of(all, a.start, a, forwards ? a.was + 1 : a.was - 1, forwards ? a.now : a.now - 1);
+  if (a.own_end) ends = places_of(all, a.end, a, a.was, a.now);
   if (a.start == 0 && a.own_start && (a.end == a.was || a.end + 1 == a.was) && a.now > a.was)  // the middle of so short
     for (const std::int64_t middle : {(a.now - a.was) / 2, (a.now - a.was + 1) / 2}) add_once(starts, middle);
-  std::vector<std::array<std::int64_t, 2>> found;
+  std::vector<slice_bounds> found;
   for (const std::int64_t from : starts)
     for (const std::int64_t to : ends)
       if (!forwards || from < 0 || to < 0 || from < to) found.push_back({from, to});
@@ -253,14 +256,17 @@ std::vector<sliced_axis> sliced_axes(const length_view& view, const node& n, con
 std::vector<reading> read_slice(length_view& view, const node& n) {
   const bool old = n.version < 10;
   const length_literal starts = view.integers(n, old ? 9 : 1, "starts"), ends = view.integers(n, old ? 9 : 2, "ends");
-  std::vector<std::vector<std::array<std::int64_t, 2>>> bounds;
+  std::vector<std::vector<slice_bounds>> bounds;
   std::vector<list> candidates;
   bool open = false;
   for (const sliced_axis& axis : sliced_axes(view, n, starts, ends)) {
-    bounds.push_back(bounds_of(view.trial(), axis));
+    if (view.trial().rows)
+      bounds.push_back({bounds_of_rows(axis)});
+    else
+      bounds.push_back(bounds_of(view.lengths(), axis));
     candidates.emplace_back();
     for (std::size_t k = 0; k < bounds.back().size(); ++k) candidates.back().push_back(static_cast<std::int64_t>(k));
-    open = open || bounds.back().size() > 1 || bounds.back()[0] != std::array{axis.start, axis.end};
+    open = open || bounds.back().size() > 1 || bounds.back()[0] != slice_bounds{axis.start, axis.end};
   }
   if (!open) return {};
   std::vector<reading> found;

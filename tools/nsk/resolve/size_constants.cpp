@@ -50,6 +50,14 @@ std::string sentence_of(const finding& f) {
   return text;
 }
 
+/// Whether the numbers that were found in an operand count beside `others` that no length explains.
+bool count_beside(const operand& o, std::size_t others) {
+  const std::size_t all = others + o.found.size();
+  const bool is_operand = o.role == number_role::operand, is_coarse = o.kind.rounding > 1e-6;
+  if (all <= (is_operand && !is_coarse ? few_operands : few_weights)) return true;
+  return is_operand ? o.found.size() * 4 >= all : others == 0;
+}
+
 /// An element of an operand, by its place in a list of them.
 struct found_place {
   std::size_t operand;
@@ -172,10 +180,7 @@ void constant_settler::find(const node& n, operand& o, bool plain_too) const {
     if (place->second != nowhere) o.found[place->second].places.push_back(i);
   }
   if (others > 0 && find_multiples(o, places)) return;
-  const std::size_t all = others + o.found.size();
-  const bool is_operand = o.role == number_role::operand, is_coarse = o.kind.rounding > 1e-6;
-  if (all <= (is_operand && !is_coarse ? few_operands : few_weights)) return;
-  if (is_operand ? o.found.size() * 4 < all : others > 0) o.found.clear();
+  if (!count_beside(o, others)) o.found.clear();
 }
 
 /// Finds that all numbers of an operand, of which `some` are known, are multiples of one that follows a length. Returns
