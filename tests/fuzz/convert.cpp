@@ -103,7 +103,7 @@ bool convert(const std::uint8_t* data, std::size_t size, source from) {
                ? nsk::tool::compile_file(variants, options)
                : nsk::tool::compile_with_narrow_weights(variants, options).file;
     open_result(made.bytes);
-    if (random.one_in(32)) check_small(nsk::tool::shrink(made.bytes, made.kernels), made.bytes);
+    if (random.one_in(32)) check_small(nsk::tool::shrink(made.bytes, made.kernels, random.one_in(2)), made.bytes);
   } catch (const nsk::tool::error& e) {
     check_message(e.what());
     return false;

@@ -2,6 +2,7 @@
 // Panels made of what small files store: float32, float16 and bytes, with and without zeros, as they are and for
 // Winograd's algorithms.
 #include <cmath>
+#include <initializer_list>
 #include <doctest/doctest.h>
 #include <netsuke/model/impl/expand_panels.hpp>
 #include "../model/winograd_matrix.hpp"
@@ -33,15 +34,15 @@ stored_matrix make(random_floats& next, int channels, int rows, nsk::stored_numb
   std::vector<float> scale, zero;
   for (int c = 0; c < channels; ++c) {
     scale.push_back(std::fabs(next()) + 0.01f);
-    zero.push_back(static_cast<float>(next.between(0, 255)));
+    zero.push_back(numbers == nsk::stored_number::centred_byte ? 128 : static_cast<float>(next.between(0, 255)));
   }
   for (int first = 0, p = 0; first < channels; ++p) {
     const int used = std::min(static_cast<int>(nsk::width_of_panel(channels, p)), channels - first);
     append(m.stored, &m.bias[static_cast<std::size_t>(first)], static_cast<std::size_t>(used) * 4);
-    if (numbers == nsk::stored_number::byte) {
+    if (nsk::heads_of(numbers) > 1)
       append(m.stored, &scale[static_cast<std::size_t>(first)], static_cast<std::size_t>(used) * 4);
+    if (nsk::heads_of(numbers) > 2)
       append(m.stored, &zero[static_cast<std::size_t>(first)], static_cast<std::size_t>(used) * 4);
-    }
     for (int k = 0; k < rows; ++k) {
       std::vector<std::uint8_t> mask(static_cast<std::size_t>((used + 7) / 8));
       bytes row;
@@ -53,11 +54,12 @@ stored_matrix make(random_floats& next, int channels, int rows, nsk::stored_numb
         if (numbers == nsk::stored_number::float32) {
           value = next();
           append(row, &value, 4);
-        } else if (numbers == nsk::stored_number::float16) {  // whole numbers below 1024 times 2^-10, as bits 5, 10
+        } else if (nsk::size_of(numbers) == 2) {  // whole numbers below 1024 times 2^-10, as bits 5, 10
           const int whole = next.between(512, 1023);
           value = std::ldexp(static_cast<float>(whole), -10);
           const auto half = static_cast<std::uint16_t>(14 << 10 | (whole * 2 - 1024));
           append(row, &half, 2);
+          if (nsk::heads_of(numbers) > 1) value *= scale[static_cast<std::size_t>(first + c)];
         } else {
           const auto byte = static_cast<std::uint8_t>(next.between(0, 255));
           value = (static_cast<float>(byte) - zero[static_cast<std::size_t>(first + c)]) *
@@ -77,7 +79,7 @@ nsk::small_part part_of(const stored_matrix& m, nsk::part_kind kind, nsk::stored
   nsk::small_part p{};
   p.kind = kind;
   p.numbers = numbers;
-  p.sparse = sparse ? 1 : 0;
+  p.flags = sparse ? 1 : 0;
   p.channels = static_cast<std::uint32_t>(m.channels);
   p.depth = static_cast<std::uint32_t>(kind == nsk::part_kind::panels ? m.rows : m.rows / 9);
   p.stored_bytes = m.stored.size();
@@ -88,11 +90,13 @@ nsk::small_part part_of(const stored_matrix& m, nsk::part_kind kind, nsk::stored
 template <nsk::part_kind Kind>
 bool expand(const nsk::small_part& p, const bytes& stored, std::vector<float>& to) {
   to.assign(static_cast<std::size_t>(nsk::floats_of(p)), -1.0f);
-  return nsk::impl::expand_panels<Kind>(p, {stored.data(), stored.size()}, to.data());
+  nsk::impl::stored_bytes in({stored.data(), stored.size()});
+  return nsk::impl::expand_panels<Kind>(p, in, to.data());
 }
 
 constexpr nsk::stored_number all_numbers[] = {nsk::stored_number::float32, nsk::stored_number::float16,
-                                              nsk::stored_number::byte};
+                                              nsk::stored_number::byte, nsk::stored_number::centred_byte,
+                                              nsk::stored_number::scaled_float16};
 constexpr int all_channels[] = {1, 3, 8, 9, 16, 17, 23, 24, 25, 40, 47};
 
 TEST_CASE("expand_panels: rows are those that were stored, and zeros fill the last panel") {
@@ -115,10 +119,10 @@ TEST_CASE("expand_panels: rows are those that were stored, and zeros fill the la
 
 /// Points of kernels as panels hold them, by the definition of the transform: within one unit in the last place.
 template <nsk::part_kind Kind>
-void check_winograd(random_floats& next, std::uint64_t& hash) {
+void check_winograd(std::initializer_list<nsk::stored_number> kinds, random_floats& next, std::uint64_t& hash) {
   constexpr int inputs = 3, points = Kind == nsk::part_kind::winograd4 ? 36 : 16;
   const auto algorithm = points == 36 ? nsk::conv_algorithm::winograd4 : nsk::conv_algorithm::winograd2;
-  for (const nsk::stored_number numbers : all_numbers)
+  for (const nsk::stored_number numbers : kinds)
     for (const bool sparse : {false, true})
       for (const int channels : all_channels) {
         const stored_matrix m = make(next, channels, 9 * inputs, numbers, sparse);
@@ -154,11 +158,16 @@ void check_winograd(random_floats& next, std::uint64_t& hash) {
 }
 
 TEST_CASE("expand_panels: kernels become Winograd's weights, with the same bits everywhere") {
-  random_floats next(77);
-  std::uint64_t hash = 1;
-  check_winograd<nsk::part_kind::winograd4>(next, hash);
-  check_winograd<nsk::part_kind::winograd2>(next, hash);
-  CHECK(hash == 18415063471826497631u);
+  using nsk::stored_number;
+  const auto hash_of = [](std::initializer_list<stored_number> kinds) {
+    random_floats next(77);
+    std::uint64_t hash = 1;
+    check_winograd<nsk::part_kind::winograd4>(kinds, next, hash);
+    check_winograd<nsk::part_kind::winograd2>(kinds, next, hash);
+    return hash;
+  };
+  CHECK(hash_of({stored_number::float32, stored_number::float16, stored_number::byte}) == 18415063471826497631u);
+  CHECK(hash_of({stored_number::centred_byte, stored_number::scaled_float16}) == 1310302241301212626u);
 }
 
 TEST_CASE("expand_panels: one byte less or more is refused") {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Small files: what nsk::prepare makes of good ones, and that it refuses all others.
 #include <doctest/doctest.h>
+#include <algorithm>
 #include <cstdlib>
 #include <random>
+#include <string>
 #include <netsuke/model/open.hpp>
 #include <netsuke/prepare.hpp>
 #include "sample_plans.hpp"
@@ -97,7 +99,7 @@ small_builder one_part(nsk::part_kind kind, nsk::stored_number numbers, std::uin
   p.channels = channels;
   p.depth = depth;
   p.bytes = nsk::floats_of(p) * 4;
-  const std::uint64_t heads = numbers == nsk::stored_number::byte ? 12 : 4;
+  const auto heads = static_cast<std::uint64_t>(nsk::heads_of(numbers)) * 4;
   small_builder b;
   b.add(p, byte_list(static_cast<std::size_t>(channels * (heads + nsk::rows_of(p) * nsk::size_of(numbers)))));
   return b;
@@ -170,11 +172,94 @@ TEST_CASE("prepare: LZ4 blocks are expanded, copies of themselves included") {
   CHECK(expanded({0x12, 'a', 1, 0, 0x00}, 5) == "refused");
 }
 
+/// Lengths of a code: 'a' 1 bit, 'b' and 'c' 2.
+byte_list two_bits() {
+  byte_list lengths(nsk::code_lengths_bytes);
+  lengths['a' / 2] = std::byte{1 << 4};
+  lengths['b' / 2] = std::byte{2 | 2 << 4};
+  return lengths;
+}
+/// Text by the code 0, 10, 11 of a, b, c, behind the lengths.
+byte_list coded(const std::vector<char>& text, byte_list lengths) {
+  lengths.resize(lengths.size() + 8);
+  lengths[lengths.size() - 8] = static_cast<std::byte>(text.size());
+  std::string bits;
+  for (const char c : text) bits += c == 'a' ? "0" : c == 'b' ? "10" : "11";
+  bits.resize((bits.size() + 7) / 8 * 8, '0');
+  for (std::size_t i = 0; i < bits.size(); i += 8)
+    lengths.push_back(static_cast<std::byte>(std::stoi(bits.substr(i, 8), nullptr, 2)));
+  return lengths;
+}
+void add_codes(small_builder& b, nsk::code_source from, const byte_list& stored, std::uint64_t bytes) {
+  nsk::small_part p{};
+  p.kind = nsk::part_kind::bytes;
+  p.flags = static_cast<std::uint8_t>(static_cast<int>(from) << 1);
+  p.bytes = bytes;
+  b.add(p, stored);
+}
+
+TEST_CASE("prepare: codes are those of the part or of the part before, and others are refused") {
+  using nsk::code_source;
+  const auto made = [](const byte_list& first, std::uint64_t bytes, const byte_list& second = coded({'c', 'b'}, {})) {
+    small_builder b;
+    add_codes(b, code_source::own, first, bytes);
+    add_codes(b, code_source::before, second, 2);
+    const outcome o = expand(b.write());
+    if (!o.status) return std::string("refused");
+    return std::string(reinterpret_cast<const char*>(o.bytes.data()), o.bytes.size());
+  };
+  const byte_list good = coded({'a', 'b', 'a', 'c'}, two_bits());
+  CHECK(made(good, 4) == "abaccb");
+  CHECK(made(good, 3) == "refused");
+  CHECK(made(good, 5) == "refused");
+  const auto changed = [&](std::size_t place, int value) {
+    byte_list bad = good;
+    bad[place] = static_cast<std::byte>(value);
+    return made(bad, 4);
+  };
+  CHECK(changed('b' / 2, 2) == "refused");                  // the code is not complete
+  CHECK(changed('b' / 2, 2 | 1 << 4) == "refused");         // too many codes
+  CHECK(changed('b' / 2, 2 | 13 << 4) == "refused");        // too long
+  CHECK(changed(nsk::code_lengths_bytes, 3) == "refused");  // other numbers of bytes
+  CHECK(changed(nsk::code_lengths_bytes, 9) == "refused");
+  CHECK(changed(nsk::code_lengths_bytes + 7, 255) == "refused");
+  CHECK(made({good.begin(), good.end() - 1}, 4) == "refused");      // no codes
+  CHECK(made({good.begin(), good.begin() + 100}, 4) == "refused");  // not all lengths
+  byte_list longer = good;
+  longer.push_back(std::byte{0});
+  CHECK(made(longer, 4) == "refused");
+  CHECK(made(good, 4, byte_list(7)) == "refused");
+  small_builder alone;
+  add_codes(alone, code_source::before, coded({'a'}, {}), 1);
+  CHECK(code_of(alone) == nsk::status_code::bad_part);
+}
+
+TEST_CASE("prepare: distances of three bytes") {
+  nsk::small_part p{};
+  p.kind = nsk::part_kind::compressed_far;
+  p.bytes = 70016;
+  byte_list block = {std::byte{0x1f}, std::byte{'a'}, std::byte{1}, std::byte{0}, std::byte{0}};
+  for (int left = 70000 - 1 - 19; left >= 0; left -= 255) block.push_back(static_cast<std::byte>(std::min(left, 255)));
+  // a literal, 8 bytes of 69,000 before, 7 literals
+  const int rest[] = {0x14, 'b', 69000 & 255, 69000 >> 8 & 255, 69000 >> 16, 0x70, 'c', 'd', 'e', 'f', 'g', 'h', 'i'};
+  for (const int b : rest) block.push_back(static_cast<std::byte>(b));
+  small_builder b;
+  b.add(p, block);
+  const outcome o = expand(b.write());
+  REQUIRE(o.status);
+  CHECK(std::string(reinterpret_cast<const char*>(o.bytes.data()) + 69999, 17) == "abaaaaaaaacdefghi");
+  block[block.size() - 9] = std::byte{2};  // before the part
+  small_builder bad;
+  bad.add(p, block);
+  CHECK(code_of(bad) == nsk::status_code::bad_part);
+}
+
 TEST_CASE("prepare: parts that contradict themselves are refused") {
   using nsk::part_kind;
   using nsk::stored_number;
   for (const part_kind kind : {part_kind::panels, part_kind::winograd4, part_kind::winograd2})
-    for (const stored_number numbers : {stored_number::float32, stored_number::float16, stored_number::byte}) {
+    for (const stored_number numbers : {stored_number::float32, stored_number::float16, stored_number::byte,
+                                        stored_number::centred_byte, stored_number::scaled_float16}) {
       const auto good = [&] { return one_part(kind, numbers, 19, 3); };
       CHECK(code_of(good()) == nsk::status_code::ok);
       const auto refused = [&](auto&& change) {
@@ -182,10 +267,12 @@ TEST_CASE("prepare: parts that contradict themselves are refused") {
         change(b.last());
         return code_of(b) == nsk::status_code::bad_part;
       };
-      CHECK(refused([](nsk::small_part& p) { p.kind = static_cast<part_kind>(5); }));
-      CHECK(refused([](nsk::small_part& p) { p.numbers = static_cast<stored_number>(3); }));
-      CHECK(refused([](nsk::small_part& p) { p.sparse = 2; }));
-      CHECK(refused([](nsk::small_part& p) { p.sparse = 1; }));
+      CHECK(refused([](nsk::small_part& p) { p.kind = static_cast<part_kind>(6); }));
+      CHECK(refused([](nsk::small_part& p) { p.numbers = static_cast<stored_number>(5); }));
+      CHECK(refused([](nsk::small_part& p) { p.flags = 6; }));  // no source of codes
+      CHECK(refused([](nsk::small_part& p) { p.flags = 4; }));  // codes of a part before, which there is not
+      CHECK(refused([](nsk::small_part& p) { p.flags = 2; }));  // all lengths are 0
+      CHECK(refused([](nsk::small_part& p) { p.flags = 1; }));
       CHECK(refused([](nsk::small_part& p) { p.channels = 0; }));
       CHECK(refused([](nsk::small_part& p) { p.channels = 25; }));
       CHECK(refused([](nsk::small_part& p) { p.channels = 18; }));  // stores more than that
@@ -234,9 +321,11 @@ TEST_CASE("prepare: any bytes are expanded or refused") {
   std::mt19937 random(11);
   for (int round = 0; round < 20000; ++round) {
     small_builder b = one_part(static_cast<nsk::part_kind>(2 + random() % 3),
-                               static_cast<nsk::stored_number>(random() % 3), 1 + random() % 40, random() % 5);
-    b.last().sparse = static_cast<std::uint8_t>(random() % 2);
+                               static_cast<nsk::stored_number>(random() % 5), 1 + random() % 40, random() % 5);
+    b.last().flags = static_cast<std::uint8_t>(random() % 2);
     b.add_compressed({0x12, 'a', 1, 0, 0x10, 'b'}, 8);
+    add_codes(b, nsk::code_source::own, coded({'a', 'b', 'a', 'c'}, two_bits()), 4);
+    add_codes(b, nsk::code_source::before, coded({'c', 'b'}, {}), 2);
     test::aligned_bytes file = b.write();
     for (unsigned changes = random() % 4 + 1; changes != 0; --changes)
       file.data()[8 + random() % (file.size() - 8)] ^= static_cast<std::byte>(1u << random() % 8);

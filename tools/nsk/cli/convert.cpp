@@ -114,6 +114,7 @@ std::string make_file(const convert_options& o, bool fewer_bytes, std::vector<va
   if (o.embed_check) result.bytes = with_check_vectors(open_model(result.bytes, o.output), variants);
   if (o.small || fewer_bytes) result.small = shrink(result.bytes, compiled.file.kernels);
   if (!o.small && !pays_to_expand(result.small.size(), result.bytes.size())) result.small.clear();
+  if (o.fewest_bytes && !result.small.empty()) result.small = shrink(result.bytes, compiled.file.kernels, true);
   return compiled.note;
 }
 

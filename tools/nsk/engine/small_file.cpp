@@ -15,9 +15,9 @@ namespace {
 
 std::string name_of(const small_part& p) {
   if (p.kind == part_kind::bytes) return "bytes as they are";
-  if (p.kind == part_kind::compressed) return "tables and other constants, compressed";
-  const char* const numbers[] = {"float32", "float16", "int8"};
-  const std::string stored = (p.sparse != 0 ? "sparse " : "") + std::string(numbers[static_cast<int>(p.numbers)]);
+  if (is_compressed(p.kind)) return "tables and other constants, compressed";
+  const char* const numbers[] = {"float32", "float16", "int8", "int8", "float16"};
+  const std::string stored = (is_sparse(p) ? "sparse " : "") + std::string(numbers[static_cast<int>(p.numbers)]);
   if (p.kind == part_kind::panels) return "weights in " + stored;
   return "kernels in " + stored + ", for Winograd's algorithms";
 }

@@ -21,8 +21,6 @@
 namespace nsk::tool {
 namespace {
 
-constexpr double largest_half = 65504;
-
 /// A constant input of a node as [separate][before][channels][after]: an output channel adds up what is before and
 /// after.
 struct weight_input {
@@ -76,24 +74,6 @@ std::vector<weight_input> weight_inputs(const graph& g, const node& n) {
   return result;
 }
 
-/// Rounds `a` to halves; the reason why not where they do not hold it.
-std::string round_to_halves(array& a, const weight_input& w) {
-  std::vector<double> lost(static_cast<std::size_t>(w.channels)), all(lost.size());
-  for (std::int64_t i = 0; i < a.count(); ++i) {
-    float& x = a.as<float>()[i];
-    const double exact = static_cast<double>(x);
-    if (!(std::fabs(exact) <= largest_half)) return "a weight is beyond 65504";
-    x = float_from_half(half_from_double(exact));
-    const auto channel = static_cast<std::size_t>(i / w.after % w.channels);
-    const double error = exact - static_cast<double>(x);
-    lost[channel] += error * error;
-    all[channel] += exact * exact;
-  }
-  for (std::size_t c = 0; c < lost.size(); ++c)
-    if (lost[c] * 0x1p20 > all[c]) return "weights below 2^-14 would lose their digits";
-  return "";
-}
-
 /// The weights of one output channel.
 struct channel_weights {
   float* first;
@@ -132,9 +112,27 @@ void round_channel(const channel_weights& w, float largest) {
   for (std::int64_t i = 0; i < w.count(); ++i) w[i] = stored_as(w[i], best);
 }
 
-/// Rounds `a` to int8 with a scale for each channel; the reason why not where that cannot be.
-std::string round_to_bytes(array& a, const weight_input& layout) {
-  constexpr float min_largest = 0x1p-100f, max_largest = 0x1p100f;
+/// Rounds the weights of a channel to halves; to halves times a power of two where they would be infinite, or lose more
+/// than a thousandth.
+void halve_channel(const channel_weights& w, float largest) {
+  constexpr float largest_half = 65504;
+  double lost = 0, all = 0;
+  const auto rounded = [&](std::int64_t i, float scale) {
+    return float_from_half(half_from_double(static_cast<double>(w[i] / scale))) * scale;
+  };
+  for (std::int64_t i = 0; i < w.count() && largest <= largest_half; ++i) {
+    const auto exact = static_cast<double>(w[i]), error = exact - static_cast<double>(rounded(i, 1));
+    lost += error * error;
+    all += exact * exact;
+  }
+  const bool fits = largest <= largest_half && lost * 0x1p20 <= all;
+  const float scale = fits ? 1 : scale_of_halves(largest);
+  for (std::int64_t i = 0; i < w.count(); ++i) w[i] = rounded(i, scale);
+}
+
+/// Rounds `a` to the format; the reason why not where that cannot be.
+std::string round_to(weight_format format, array& a, const weight_input& layout) {
+  constexpr float max_largest = 0x1p100f;
   for (std::int64_t i = 0; i < layout.separate * layout.channels; ++i) {
     const std::int64_t matrix = i / layout.channels * layout.depth() * layout.channels,
                        channel = i % layout.channels * layout.after;
@@ -147,14 +145,10 @@ std::string round_to_bytes(array& a, const weight_input& layout) {
     }
     if (!finite || largest > max_largest) return "a weight is beyond 2^100";
     if (largest == 0) continue;
-    if (largest < min_largest) return "the weights of a channel are below 2^-100";
-    round_channel(w, largest);
+    if (largest < min_scaled) return "the weights of a channel are below 2^-100";
+    format == weight_format::w8 ? round_channel(w, largest) : halve_channel(w, largest);
   }
   return "";
-}
-
-std::string round_to(weight_format format, array& a, const weight_input& layout) {
-  return format == weight_format::w8 ? round_to_bytes(a, layout) : round_to_halves(a, layout);
 }
 
 /// The source nodes in the name of a step: "conv+relu", and what follows a '#' is the converter's.
@@ -202,7 +196,7 @@ bool has_numbers_of(weight_format format, const step_view& s, const compiled_fil
     if (kernels == file.kernels.end()) return false;
     from = kernels->second->data();
   }
-  const stored_number number = format == weight_format::w8 ? stored_number::byte : stored_number::float16;
+  const stored_number number = format == weight_format::w8 ? stored_number::byte : stored_number::scaled_float16;
   for (const packed_matrix& matrix : matrices_of(s)) {
     const std::int64_t depth = (winograd ? 9 : 1) * matrix.depth;
     if (!are_numbers(number, from, matrix.channels, depth)) return false;
@@ -297,7 +291,7 @@ std::string note_of(const model& m, const std::set<std::string>& rounded, const 
   };
   add(winograd, " for Winograd's algorithms");
   add(faster, " that caches keep, which is faster");
-  add(others, " convolutions");
+  add(others, format == weight_format::w8 ? " convolutions" : " with a channel that needs a scale");
   if (!left.empty()) note += "; float32 in " + first_names(left);
   return note;
 }

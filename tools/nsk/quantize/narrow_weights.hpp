@@ -17,10 +17,11 @@ namespace nsk::tool {
 using kept_layers = std::map<std::string, std::string>;
 
 /// Folds BatchNormalization into the layers before it, then rounds the constants that layers multiply with, ties to
-/// even: those of convolutions, products of matrices and recurrent layers. Nodes that `kept` names stay as they are. To
-/// the nearest float16; nodes with a weight beyond 65504, or with an output channel that would lose more than a
-/// thousandth (2^-10) of its weights, by the root of the sum of squares, stay too. To int8 by the scale of each output
-/// channel that loses least of the sum of squares; its largest weight becomes 127.
+/// even: those of convolutions, products of matrices and recurrent layers. Nodes that `kept` names stay as they are,
+/// and those with numbers beyond 2^100 or channels below 2^-100. To the nearest float16, times a power of two in
+/// channels that float16 does not hold, or of which it would lose more than a thousandth (2^-10, by the root of the sum
+/// of squares). To int8 by the scale of each output channel that loses least of the sum of squares; its largest weight
+/// becomes 127.
 struct rounded_weights {
   std::set<std::string> nodes;  ///< whose weights are rounded
   kept_layers declined;         ///< nodes that keep theirs, other than those of `kept`

@@ -12,7 +12,7 @@ namespace {
 
 // Of the format: a copy has at least four bytes and begins at least twelve before the end, of which the last five are
 // literals.
-constexpr std::size_t min_copy = 4, max_distance = 65535, last_start = 12, last_literals = 5;
+constexpr std::size_t min_copy = 4, last_start = 12, last_literals = 5;
 
 constexpr std::size_t max_parsed = std::size_t{1} << 20;  ///< more bytes take the first copy that there is
 
@@ -27,8 +27,12 @@ struct copy {
 /// Places where the same four bytes begin, the last one first.
 class places {
  public:
-  explicit places(span<const std::byte> bytes)
-      : m_bytes(bytes), m_looks(looks_of(bytes.size())), m_head(size, -1), m_next(bytes.size(), -1) {}
+  places(span<const std::byte> bytes, std::size_t distance_size)
+      : m_bytes(bytes),
+        m_max_distance((std::size_t{1} << (8 * distance_size)) - 1),
+        m_looks(looks_of(bytes.size())),
+        m_head(size, -1),
+        m_next(bytes.size(), -1) {}
 
   void add(std::size_t at) {
     std::int64_t& head = m_head[hash(at)];
@@ -45,7 +49,7 @@ class places {
     std::int64_t from = m_head[hash(at)];
     for (int look = 0; look < m_looks && from >= 0; ++look, from = m_next[static_cast<std::size_t>(from)]) {
       const auto place = static_cast<std::size_t>(from);
-      if (at - place > max_distance) break;
+      if (at - place > m_max_distance) break;
       std::size_t length = 0;
       while (length < limit && m_bytes[place + length] == m_bytes[at + length]) ++length;
       if (length > best.length) best = {static_cast<std::uint32_t>(length), static_cast<std::uint32_t>(at - place)};
@@ -61,6 +65,7 @@ class places {
     return word * 2654435761u >> 16;
   }
   span<const std::byte> m_bytes;
+  std::size_t m_max_distance;
   int m_looks;
   std::vector<std::int64_t> m_head, m_next;
 };
@@ -72,8 +77,12 @@ std::size_t extra_bytes(std::size_t length) { return length < 15 ? 0 : 1 + (leng
 class part_parser {
  public:
   /// `longest` copies at each byte of the part.
-  explicit part_parser(const std::vector<copy>& longest)
-      : m_longest(longest), m_best(longest.size()), m_is_copied(longest.size()), m_rest(longest.size() + 1) {
+  part_parser(const std::vector<copy>& longest, std::size_t distance_size)
+      : m_head(static_cast<std::uint32_t>(1 + distance_size)),
+        m_longest(longest),
+        m_best(longest.size()),
+        m_is_copied(longest.size()),
+        m_rest(longest.size() + 1) {
     std::array<std::uint32_t, literal_states> behind = {}, here = {};
     for (std::size_t at = longest.size(); at-- > 0; behind = here) {
       const std::uint32_t with_copy = find_copy(at);
@@ -97,17 +106,18 @@ class part_parser {
 
   /// The length of a copy at a byte by which the rest of the part takes least. Returns what that is.
   std::uint32_t find_copy(std::size_t at) {
-    constexpr std::uint32_t none = 1u << 30, head = 3, max_tried = 512;
+    constexpr std::uint32_t none = 1u << 30, max_tried = 512;
     std::uint32_t min_cost = none;
     const copy whole = m_longest[at];
     const auto first = static_cast<std::uint32_t>(min_copy);
     for (std::uint32_t length = whole.length; length >= first && whole.length - length < max_tried; --length) {
-      const auto cost = static_cast<std::uint32_t>(head + extra_bytes(length - min_copy)) + m_rest[at + length];
+      const auto cost = static_cast<std::uint32_t>(m_head + extra_bytes(length - min_copy)) + m_rest[at + length];
       if (cost < min_cost) min_cost = cost, m_best[at] = {length, whole.distance};
     }
     return min_cost;
   }
 
+  std::uint32_t m_head;  ///< bytes of a copy before those of a length beyond 4 bits
   const std::vector<copy>& m_longest;
   std::vector<copy> m_best;
   std::vector<std::bitset<literal_states>> m_is_copied;  ///< by how many literals are before
@@ -116,6 +126,7 @@ class part_parser {
 
 class block_writer {
  public:
+  explicit block_writer(std::size_t distance_size) : m_distance_size(distance_size) {}
   /// Appends literals and a copy of bytes `distance` before; without a copy they are the end of the block.
   void add(span<const std::byte> literals, std::size_t copied, std::size_t distance) {
     const std::size_t extra = copied == 0 ? 0 : copied - min_copy;
@@ -123,8 +134,7 @@ class block_writer {
     extend(literals.size());
     bytes.insert(bytes.end(), literals.data(), literals.data() + literals.size());
     if (copied == 0) return;
-    byte(distance & 255);
-    byte(distance >> 8);
+    for (std::size_t i = 0; i < m_distance_size; ++i) byte(distance >> (8 * i) & 255);
     extend(extra);
   }
   std::vector<std::byte> bytes;
@@ -136,14 +146,15 @@ class block_writer {
     for (length -= 15; length >= 255; length -= 255) byte(255);
     byte(length);
   }
+  std::size_t m_distance_size;
 };
 
 /// Bytes of which a copy may begin at the first ones.
 std::size_t starts_of(span<const std::byte> bytes) { return bytes.size() < last_start ? 0 : bytes.size() - last_start; }
 
 /// Takes the longest copy where there is one. Returns how many bytes are written.
-std::size_t write_first(block_writer& out, span<const std::byte> bytes) {
-  places known(bytes);
+std::size_t write_first(block_writer& out, span<const std::byte> bytes, std::size_t distance_size) {
+  places known(bytes, distance_size);
   const std::size_t starts = starts_of(bytes), end = bytes.size() - last_literals;
   std::size_t literals = 0;
   for (std::size_t at = 0; at < starts;) {
@@ -161,9 +172,9 @@ std::size_t write_first(block_writer& out, span<const std::byte> bytes) {
 }
 
 /// Takes the copies that make the block shortest, part by part. Returns how many bytes are written.
-std::size_t write_shortest(block_writer& out, span<const std::byte> bytes) {
+std::size_t write_shortest(block_writer& out, span<const std::byte> bytes, std::size_t distance_size) {
   constexpr std::size_t part_bytes = 1 << 17;
-  places known(bytes);
+  places known(bytes, distance_size);
   const std::size_t starts = starts_of(bytes);
   std::size_t literals = 0;
   for (std::size_t from = 0; from < starts; from += part_bytes) {
@@ -171,7 +182,7 @@ std::size_t write_shortest(block_writer& out, span<const std::byte> bytes) {
     std::vector<copy> longest(end - from);
     for (std::size_t i = from; i < std::min(end, starts); known.add(i++))
       longest[i - from] = known.longest(i, end, i == from ? copy() : longest[i - from - 1]);
-    const part_parser parser(longest);
+    const part_parser parser(longest, distance_size);
     for (std::size_t i = from; i < end;) {
       const copy c = parser.at(i - from, i - std::max(literals, from));
       if (c.length == 0) {
@@ -187,9 +198,10 @@ std::size_t write_shortest(block_writer& out, span<const std::byte> bytes) {
 
 }
 
-std::vector<std::byte> compress(span<const std::byte> bytes) {
-  block_writer out;
-  const std::size_t written = bytes.size() > max_parsed ? write_first(out, bytes) : write_shortest(out, bytes);
+std::vector<std::byte> compress(span<const std::byte> bytes, std::size_t distance_size) {
+  block_writer out(distance_size);
+  const std::size_t written =
+      bytes.size() > max_parsed ? write_first(out, bytes, distance_size) : write_shortest(out, bytes, distance_size);
   out.add({bytes.data() + written, bytes.size() - written}, 0, 0);
   return std::move(out.bytes);
 }

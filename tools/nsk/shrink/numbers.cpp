@@ -40,9 +40,10 @@ bool is_half(float x) {
   return std::isfinite(x) && bits_of(float_from_half(half_from_double(static_cast<double>(x)))) == bits_of(x);
 }
 
-/// How the weights of one channel are bytes: (byte - zero) * scale.
-struct byte_channel {
-  float scale = 1, zero = 0;
+/// How the weights of one channel are stored numbers: (byte - zero) * scale, or float16 * scale.
+struct scaled_channel {
+  float scale, zero = 0;
+  bool can_be_centred = true;  ///< the numbers fit a zero of 128
 
   /// The byte that gives `x`; nothing where none does.
   std::optional<std::uint8_t> byte_of(float x) const {
@@ -53,7 +54,7 @@ struct byte_channel {
 };
 
 /// Weights of a channel that are whole numbers times `scale`, within 255 of each other.
-std::optional<byte_channel> with_scale(const panel& p, std::int64_t c, float scale) {
+std::optional<scaled_channel> with_scale(const panel& p, std::int64_t c, float scale) {
   float low = 0, high = 0;
   for (std::int64_t k = 0; k < p.depth; ++k) {
     const float x = p.at(k, c), number = std::nearbyint(x / scale) + 0.0f;  // never -0, which bytes do not have
@@ -62,12 +63,12 @@ std::optional<byte_channel> with_scale(const panel& p, std::int64_t c, float sca
     high = std::max(high, number);
     if (high - low > 255) return std::nullopt;
   }
-  return byte_channel{scale, -low};
+  return scaled_channel{scale, -low, low >= -128 && high <= 127};
 }
 
 /// The largest weight is a whole number of at most 255 times the scale, rounded: each such scale is tried, with its
 /// neighbours.
-std::optional<byte_channel> as_bytes(const panel& p, std::int64_t c) {
+std::optional<scaled_channel> as_bytes(const panel& p, std::int64_t c) {
   constexpr int max_number = 255;
   float largest = 0;
   for (std::int64_t k = 0; k < p.depth; ++k) {
@@ -86,14 +87,56 @@ std::optional<byte_channel> as_bytes(const panel& p, std::int64_t c) {
 }
 
 /// The bytes of all channels; nothing where one has weights that are none.
-std::optional<std::vector<byte_channel>> byte_channels(const float* panels, std::int64_t channels, std::int64_t depth) {
-  std::vector<byte_channel> found;
+std::optional<std::vector<scaled_channel>> byte_channels(const float* panels, std::int64_t channels,
+                                                         std::int64_t depth) {
+  std::vector<scaled_channel> found;
   bool all = true;
   for_each_panel(panels, channels, depth, [&](const panel& p) {
     for (std::int64_t c = 0; all && c < p.used; ++c) {
       const auto channel = as_bytes(p, c);
       all = channel.has_value();
       if (all) found.push_back(*channel);
+    }
+  });
+  if (!all) return std::nullopt;
+  return found;
+}
+
+/// Gives all channels the zero 128 where that fits each of them. Returns whether it does.
+bool centre(std::vector<scaled_channel>& channels) {
+  if (!std::all_of(channels.begin(), channels.end(), [](const scaled_channel& c) { return c.can_be_centred; }))
+    return false;
+  for (scaled_channel& c : channels) c.zero = 128;
+  return true;
+}
+
+/// The power of two that makes the weights of a channel float16 times it; nothing where none does.
+std::optional<float> half_scale(const panel& p, std::int64_t c) {
+  float largest = 0;
+  for (std::int64_t k = 0; k < p.depth; ++k) largest = std::max(largest, std::fabs(p.at(k, c)));
+  const auto fits = [&](float scale) {
+    for (std::int64_t k = 0; k < p.depth; ++k) {
+      const float x = p.at(k, c);
+      if (!is_half(x / scale) || bits_of(x / scale * scale) != bits_of(x)) return false;
+    }
+    return true;
+  };
+  if (fits(1)) return 1.0f;
+  if (!(largest >= min_scaled && std::isfinite(largest))) return std::nullopt;
+  const float scale = scale_of_halves(largest);
+  return fits(scale) ? std::optional(scale) : std::nullopt;
+}
+
+/// The scales of all channels; nothing where one has none.
+std::optional<std::vector<scaled_channel>> half_channels(const float* panels, std::int64_t channels,
+                                                         std::int64_t depth) {
+  std::vector<scaled_channel> found;
+  bool all = true;
+  for_each_panel(panels, channels, depth, [&](const panel& p) {
+    for (std::int64_t c = 0; all && c < p.used; ++c) {
+      const auto scale = half_scale(p, c);
+      all = scale.has_value();
+      if (all) found.push_back({*scale});
     }
   });
   if (!all) return std::nullopt;
@@ -123,7 +166,7 @@ facts facts_of(const float* panels, std::int64_t channels, std::int64_t depth) {
 /// Writes numbers in one of the ways.
 struct number_writer {
   const small_part& part;
-  const std::vector<byte_channel>& channels;
+  const std::vector<scaled_channel>& channels;
   std::vector<std::byte>& to;
 
   void append(const void* data, std::size_t bytes) {
@@ -132,8 +175,9 @@ struct number_writer {
   }
   void number(float x, std::size_t channel) {
     if (part.numbers == stored_number::float32) return append(&x, sizeof x);
-    if (part.numbers == stored_number::byte) return to.push_back(std::byte{channels[channel].byte_of(x).value()});
-    const std::uint16_t half = half_from_double(static_cast<double>(x));
+    if (size_of(part.numbers) == 1) return to.push_back(std::byte{channels[channel].byte_of(x).value()});
+    const float scale = part.numbers == stored_number::scaled_float16 ? channels[channel].scale : 1.0f;
+    const std::uint16_t half = half_from_double(static_cast<double>(x / scale));
     append(&half, sizeof half);
   }
   void mask(const panel& p, std::int64_t k) {
@@ -146,14 +190,16 @@ struct number_writer {
   }
   void write(const panel& p, std::size_t first_channel) {
     append(p.bias, static_cast<std::size_t>(p.used) * sizeof(float));
-    if (part.numbers == stored_number::byte) {
-      for (std::int64_t c = 0; c < p.used; ++c) append(&channels[first_channel + static_cast<std::size_t>(c)].scale, 4);
-      for (std::int64_t c = 0; c < p.used; ++c) append(&channels[first_channel + static_cast<std::size_t>(c)].zero, 4);
-    }
+    const auto channel = [&](std::int64_t c) -> const scaled_channel& {
+      return channels[first_channel + static_cast<std::size_t>(c)];
+    };
+    const int heads = heads_of(part.numbers);
+    for (std::int64_t c = 0; heads > 1 && c < p.used; ++c) append(&channel(c).scale, sizeof(float));
+    for (std::int64_t c = 0; heads > 2 && c < p.used; ++c) append(&channel(c).zero, sizeof(float));
     for (std::int64_t k = 0; k < p.depth; ++k) {
-      if (part.sparse != 0) mask(p, k);
+      if (is_sparse(part)) mask(p, k);
       for (std::int64_t c = 0; c < p.used; ++c)
-        if (part.sparse == 0 || !is_zero(p.at(k, c))) number(p.at(k, c), first_channel + static_cast<std::size_t>(c));
+        if (!is_sparse(part) || !is_zero(p.at(k, c))) number(p.at(k, c), first_channel + static_cast<std::size_t>(c));
     }
   }
 };
@@ -164,17 +210,22 @@ bool are_numbers(stored_number number, const float* panels, std::int64_t channel
   switch (number) {
     case stored_number::float32: return true;
     case stored_number::float16: return facts_of(panels, channels, depth).halves;
-    case stored_number::byte: return byte_channels(panels, channels, depth).has_value();
+    case stored_number::scaled_float16: return half_channels(panels, channels, depth).has_value();
+    case stored_number::byte:
+    case stored_number::centred_byte: return byte_channels(panels, channels, depth).has_value();
   }
   return false;
 }
 
+float scale_of_halves(float largest) { return std::ldexp(1.0f, std::ilogb(largest) - 14); }
+
 void store_panels(const float* panels, std::int64_t channels, std::int64_t depth, small_part& part,
                   std::vector<std::byte>& stored) {
   const facts f = facts_of(panels, channels, depth);
-  const auto bytes = byte_channels(panels, channels, depth);
+  auto bytes = byte_channels(panels, channels, depth);
   std::uint64_t min_bytes = std::numeric_limits<std::uint64_t>::max();
-  const auto offer = [&](stored_number numbers, std::uint64_t heads) {
+  const auto offer = [&](stored_number numbers) {
+    const auto heads = static_cast<std::uint64_t>(heads_of(numbers));
     for (const bool sparse : {false, true}) {
       const std::uint64_t weights = sparse ? f.mask_bytes + (f.weights - f.zeros) * size_of(numbers)
                                            : f.weights * size_of(numbers),
@@ -182,15 +233,19 @@ void store_panels(const float* panels, std::int64_t channels, std::int64_t depth
       if (size >= min_bytes) continue;
       min_bytes = size;
       part.numbers = numbers;
-      part.sparse = sparse ? 1 : 0;
+      part.flags = sparse ? 1 : 0;
     }
   };
-  offer(stored_number::float32, 1);
-  if (f.halves) offer(stored_number::float16, 1);
-  if (bytes) offer(stored_number::byte, 3);
+  offer(stored_number::float32);
+  const auto halves = f.halves ? std::nullopt : half_channels(panels, channels, depth);
+  if (f.halves) offer(stored_number::float16);
+  if (halves) offer(stored_number::scaled_float16);
+  if (bytes) offer(centre(*bytes) ? stored_number::centred_byte : stored_number::byte);
   const std::size_t before = stored.size();
   stored.reserve(before + min_bytes);
-  number_writer writer{part, bytes ? *bytes : std::vector<byte_channel>(), stored};
+  const std::vector<scaled_channel> none;
+  const auto& scales = size_of(part.numbers) == 1 ? bytes : halves;
+  number_writer writer{part, scales ? *scales : none, stored};
   std::size_t first_channel = 0;
   for_each_panel(panels, channels, depth, [&](const panel& p) {
     writer.write(p, first_channel);

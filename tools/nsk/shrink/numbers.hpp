@@ -12,9 +12,14 @@ namespace nsk::tool {
 /// bit.
 bool are_numbers(stored_number number, const float* panels, std::int64_t channels, std::int64_t depth);
 
+/// The largest weight of a channel that has numbers of scaled_float16 is at least so large: all are exact float32.
+inline constexpr float min_scaled = 0x1p-100f;
+/// The power of two by which a largest weight becomes a float16 below 2^15.
+float scale_of_halves(float largest);
+
 /// Stores float32 panels of `channels` columns and `depth` rows as a small file does (netsuke/format/small_file.hpp):
-/// of float32, float16 and bytes, each with and without zeros, the smallest. Sets numbers, sparse and stored_bytes of
-/// `part`, and appends what it stores.
+/// of float32, float16, with a scale for each channel too, and bytes, each with and without zeros, the smallest. Sets
+/// numbers, flags and stored_bytes of `part`, and appends what it stores.
 void store_panels(const float* panels, std::int64_t channels, std::int64_t depth, small_part& part,
                   std::vector<std::byte>& stored);
 

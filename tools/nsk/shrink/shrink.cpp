@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
+#include <optional>
 
 #include <netsuke/model/open.hpp>
 #include <netsuke/format/small_file.hpp>
@@ -12,6 +14,7 @@
 #include "shrink/compress.hpp"
 #include "shrink/matrices.hpp"
 #include "shrink/numbers.hpp"
+#include "shrink/prefix_code.hpp"
 
 namespace nsk::tool {
 namespace {
@@ -71,23 +74,68 @@ std::map<std::uint64_t, float_panels> panels_of(const model& m, const winograd_k
   return found;
 }
 
+/// How a part is stored, and by which code.
+struct coded_part {
+  small_part part;
+  std::vector<std::byte> stored;
+};
+
+/// Codes what parts store where that is shorter. Weights share a code, which the first of them has that gains by it.
+class part_coder {
+ public:
+  explicit part_coder(const std::vector<coded_part>& parts) {
+    byte_counts weights;
+    weights.fill(1);
+    for (const coded_part& p : parts)
+      if (is_panels(p.part)) add(weights, count_bytes(span_of(p.stored)));
+    m_weights = prefix_code(weights);
+  }
+  void code(coded_part& p) {
+    const span<const std::byte> bytes = span_of(p.stored);
+    const prefix_code own = is_panels(p.part) ? *m_weights : prefix_code(count_bytes(bytes));
+    const std::uint64_t plain = bytes.size(), by_own = own.size_of(bytes, code_source::own),
+                        by_last = m_last ? m_last->size_of(bytes, code_source::before)
+                                         : std::numeric_limits<std::uint64_t>::max();
+    if (plain <= by_own && plain <= by_last) return;
+    const code_source from = by_own < by_last ? code_source::own : code_source::before;
+    if (from == code_source::own) m_last = own;
+    p.stored = m_last->encode(bytes, from);
+    p.part.flags = static_cast<std::uint8_t>(p.part.flags | static_cast<int>(from) << 1);
+    p.part.stored_bytes = p.stored.size();
+  }
+
+ private:
+  static void add(byte_counts& to, const byte_counts& counts) {
+    for (std::size_t byte = 0; byte < to.size(); ++byte) to[byte] += counts[byte];
+  }
+  static bool is_panels(const small_part& p) { return p.kind != part_kind::bytes && !is_compressed(p.kind); }
+  static span<const std::byte> span_of(const std::vector<std::byte>& bytes) { return {bytes.data(), bytes.size()}; }
+
+  std::optional<prefix_code> m_weights, m_last;
+};
+
 /// The parts of a file in their order, and what they store.
 class part_list {
  public:
-  explicit part_list(const std::vector<std::byte>& file) : m_file(file) {}
+  part_list(const std::vector<std::byte>& file, bool codes) : m_file(file), m_codes(codes) {}
 
   /// Adds what comes before `end`, compressed where that is shorter.
   void copy_to(std::uint64_t end) {
     if (end <= m_made) return;
     const span<const std::byte> bytes(m_file.data() + m_made, static_cast<std::size_t>(end - m_made));
-    const std::vector<std::byte> packed = compress(bytes);
-    const bool pays = packed.size() < bytes.size();
     small_part p{};
-    p.kind = pays ? part_kind::compressed : part_kind::bytes;
-    p.stored_bytes = pays ? packed.size() : bytes.size();
+    p.kind = part_kind::bytes;
     p.bytes = bytes.size();
-    const std::byte* from = pays ? packed.data() : bytes.data();
-    add(p, {from, from + p.stored_bytes});
+    std::vector<std::byte> stored(bytes.data(), bytes.data() + bytes.size());
+    for (const part_kind kind : {part_kind::compressed, part_kind::compressed_far}) {
+      if (kind == part_kind::compressed_far && !m_codes) continue;
+      std::vector<std::byte> packed = compress(bytes, distance_bytes(kind));
+      if (packed.size() >= stored.size()) continue;
+      p.kind = kind;
+      stored = std::move(packed);
+    }
+    p.stored_bytes = stored.size();
+    add(p, std::move(stored));
   }
 
   /// Adds panels that begin `place` bytes behind the start of the file; leaves them to the next copy where they would
@@ -122,25 +170,34 @@ class part_list {
 
   /// The small file: header, list of parts, what they store.
   std::vector<std::byte> file() const {
+    std::vector<coded_part> parts = m_parts;
+    part_coder coder(parts);
+    for (coded_part& p : parts)
+      if (m_codes) coder.code(p);
+    std::vector<small_part> list;
+    std::vector<std::byte> stored;
+    for (const coded_part& p : parts) {
+      list.push_back(p.part);
+      stored.insert(stored.end(), p.stored.begin(), p.stored.end());
+    }
     file_header h;
     std::memcpy(&h, m_file.data(), sizeof h);
     h.features = feature_small;
-    h.table_bytes = m_parts.size() * sizeof(small_part);
+    h.table_bytes = list.size() * sizeof(small_part);
     h.weights_offset = (h.table_offset + h.table_bytes + file_alignment - 1) / file_alignment * file_alignment;
-    h.weights_bytes = m_stored.size();
+    h.weights_bytes = stored.size();
     h.file_bytes = h.weights_offset + h.weights_bytes;
     std::vector<std::byte> small(static_cast<std::size_t>(h.file_bytes));
-    std::memcpy(small.data() + h.table_offset, m_parts.data(), static_cast<std::size_t>(h.table_bytes));
-    std::copy(m_stored.begin(), m_stored.end(), small.begin() + static_cast<std::ptrdiff_t>(h.weights_offset));
+    std::memcpy(small.data() + h.table_offset, list.data(), static_cast<std::size_t>(h.table_bytes));
+    std::copy(stored.begin(), stored.end(), small.begin() + static_cast<std::ptrdiff_t>(h.weights_offset));
     h.content_hash = content_hash({small.data() + sizeof h, small.size() - sizeof h});
     std::memcpy(small.data(), &h, sizeof h);
     return small;
   }
 
  private:
-  void add(const small_part& p, const std::vector<std::byte>& stored) {
-    m_parts.push_back(p);
-    m_stored.insert(m_stored.end(), stored.begin(), stored.end());
+  void add(const small_part& p, std::vector<std::byte> stored) {
+    m_parts.push_back({p, std::move(stored)});
     m_made += p.bytes;
   }
   /// Zeros from a place up to the next multiple of 64.
@@ -150,19 +207,20 @@ class part_list {
     return count;
   }
   const std::vector<std::byte>& m_file;
+  bool m_codes;
   std::uint64_t m_made = 0;  ///< bytes of the file that the parts make
-  std::vector<small_part> m_parts;
-  std::vector<std::byte> m_stored;
+  std::vector<coded_part> m_parts;
 };
 
 }
 
-std::vector<std::byte> shrink(const std::vector<std::byte>& file, const winograd_kernels& kernels) {
+std::vector<std::byte> shrink(const std::vector<std::byte>& file, const winograd_kernels& kernels, bool codes) {
   model m;
   if (const status s = open({file.data(), file.size()}, m); !s) refuse(status_text(s) + ".");
   file_header h;
   std::memcpy(&h, file.data(), sizeof h);
-  part_list parts(file), whole(file);
+  part_list parts(file, codes), whole(file, codes);
+  if (codes) parts.copy_to(h.weights_offset);  // names and numbers have codes of their own
   for (const auto& [place, panels] : panels_of(m, kernels)) parts.add_panels(panels, h.weights_offset + place);
   parts.copy_to(file.size());
   std::vector<std::byte> small = parts.file();

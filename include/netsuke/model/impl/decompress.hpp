@@ -6,42 +6,37 @@
 #include <cstdint>
 #include <cstring>
 #include <netsuke/core/span.hpp>
+#include <netsuke/model/impl/stored_bytes.hpp>
 
 NSK_BEGIN
 namespace impl {
 
-/// What is left of a block.
-struct lz4_reader {
-  const std::byte *at, *end;
+/// Reads on from a length of 4 bits, continued by bytes while they are 255. False where the block ends before.
+template <class Bytes>
+NSK_INLINE bool extend_length(Bytes& block, std::size_t& length) {
+  if (length < 15) return true;
+  for (std::uint8_t more = 255; more == 255; length += more)
+    if (length > PTRDIFF_MAX - 255 || !block.take(more)) return false;
+  return true;
+}
 
-  std::size_t left() const { return static_cast<std::size_t>(end - at); }
-  /// A length of 4 bits, continued by bytes while they are 255. False where the block ends before.
-  bool extend(std::size_t& length) {
-    if (length < 15) return true;
-    for (std::uint8_t more = 255; more == 255; length += more) {
-      if (at == end || length > PTRDIFF_MAX - 255) return false;
-      more = static_cast<std::uint8_t>(*at++);
-    }
-    return true;
-  }
-};
-
-/// Expands `block` to exactly `to`; false where it is not such a block. Nothing outside of both is read or written.
-NSK_COLD inline bool decompress(span<const std::byte> block, span<std::byte> to) {
-  lz4_reader in{block.data(), block.data() + block.size()};
+/// Expands all of `block` to exactly `to`; false where it is not such a block. Distances have two bytes, as in LZ4's
+/// own blocks, or three. Nothing outside of both is read or written.
+template <class Bytes>
+NSK_COLD bool decompress(Bytes block, std::size_t distance_size, span<std::byte> to) {
   std::byte *out = to.data(), *const end = out + to.size();
-  while (in.at != in.end) {
-    const auto token = static_cast<std::uint8_t>(*in.at++);
+  std::uint8_t token = 0, distances[3] = {};
+  while (block.take(token)) {
     std::size_t literals = token >> 4, copied = token & 15;
-    if (!in.extend(literals) || literals > in.left() || literals > static_cast<std::size_t>(end - out)) return false;
-    if (literals != 0) std::memcpy(out, in.at, literals);
-    in.at += literals;
+    if (!extend_length(block, literals) || literals > static_cast<std::size_t>(end - out) || !block.take(out, literals))
+      return false;
     out += literals;
-    if (in.at == in.end) return out == end;
-    if (in.left() < 2) return false;
-    const std::size_t distance = static_cast<std::size_t>(in.at[0]) | static_cast<std::size_t>(in.at[1]) << 8;
-    in.at += 2;
-    if (!in.extend(copied)) return false;
+    if (block.left() == 0) return out == end && block.is_done();
+    for (std::size_t i = 0; i < distance_size; ++i)
+      if (!block.take(distances[i])) return false;
+    if (!extend_length(block, copied)) return false;
+    const std::size_t distance =
+        distances[0] | static_cast<std::size_t>(distances[1]) << 8 | static_cast<std::size_t>(distances[2]) << 16;
     copied += 4;
     if (distance == 0 || distance > static_cast<std::size_t>(out - to.data()) ||
         copied > static_cast<std::size_t>(end - out))

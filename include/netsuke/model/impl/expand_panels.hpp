@@ -9,6 +9,7 @@
 #include <netsuke/format/packing.hpp>
 #include <netsuke/format/small_file.hpp>
 #include <netsuke/kernels/impl/winograd_weights.hpp>
+#include <netsuke/model/impl/stored_bytes.hpp>
 #include <netsuke/simd/vec.hpp>
 #include <netsuke/simd/begin.hpp>
 
@@ -19,41 +20,39 @@ namespace impl {
 /// behind the channels is +0.
 struct row_reader {
   static constexpr int width = max_panel_width + 8;
-  const std::byte *at, *end;
+  stored_bytes& stored;
   stored_number numbers;
   bool sparse;
   int channels = 0;
   alignas(64) float scale[width] = {}, zero[width] = {};
 
-  std::size_t left() const { return static_cast<std::size_t>(end - at); }
-  bool take(void* to, std::size_t bytes) {
-    if (bytes > left()) return false;
-    if (bytes != 0) std::memcpy(to, at, bytes);
-    at += bytes;
-    return true;
-  }
-  bool take_floats(float* to) { return take(to, static_cast<std::size_t>(channels) * sizeof(float)); }
+  bool take_floats(float* to) { return stored.take(to, static_cast<std::size_t>(channels) * sizeof(float)); }
   /// Begins a panel of `count` channels: its biases go to `bias`.
   bool begin(int count, float* bias) {
     channels = count;
-    if (!take_floats(bias)) return false;
-    return numbers != stored_number::byte || (take_floats(scale) && take_floats(zero));
+    const int heads = heads_of(numbers);
+    for (int c = 0; c < width; ++c) {
+      scale[c] = 1;
+      zero[c] = 128;
+    }
+    return take_floats(bias) && (heads < 2 || take_floats(scale)) && (heads < 3 || take_floats(zero));
   }
   /// Widens as many stored numbers as there are channels.
-  void widen(const std::byte* stored, float* row) const {
+  void widen(const std::byte* narrow, float* row) const {
     const auto size = static_cast<std::size_t>(channels) * static_cast<std::size_t>(size_of(numbers));
     if (numbers == stored_number::float32) {
-      std::memcpy(row, stored, size);
+      std::memcpy(row, narrow, size);
       return;
     }
     alignas(64) float wide[width];
-    if (numbers == stored_number::float16) {
+    if (size_of(numbers) == 2) {
       alignas(64) std::uint16_t halves[width] = {};
-      std::memcpy(halves, stored, size);
-      for (int c = 0; c < channels; c += simd::f32::lanes) simd::store(wide + c, simd::load_f16(halves + c));
+      std::memcpy(halves, narrow, size);
+      for (int c = 0; c < channels; c += simd::f32::lanes)
+        simd::store(wide + c, simd::mul(simd::load_f16(halves + c), simd::load(scale + c)));
     } else {
       alignas(64) std::uint8_t bytes[width] = {};
-      std::memcpy(bytes, stored, size);
+      std::memcpy(bytes, narrow, size);
       for (int c = 0; c < channels; c += simd::f32::lanes)
         simd::store(wide + c,
                     simd::mul(simd::sub(simd::load_u8(bytes + c), simd::load(zero + c)), simd::load(scale + c)));
@@ -63,13 +62,20 @@ struct row_reader {
   /// Reads the numbers whose bits are set.
   bool read_sparse(float* row) {
     std::uint8_t bits[max_panel_width / 8] = {};
-    std::byte stored[max_panel_width * sizeof(float)] = {};
-    if (!take(bits, static_cast<std::size_t>(channels + 7) / 8)) return false;
+    std::byte narrow[max_panel_width * sizeof(float)] = {}, buffer[max_panel_width * sizeof(float)];
+    if (!stored.take(bits, static_cast<std::size_t>(channels + 7) / 8)) return false;
     const auto size = static_cast<std::size_t>(size_of(numbers));
     const auto is_there = [&](int c) { return (bits[c / 8] >> (c % 8) & 1) != 0; };
-    for (int c = 0; c < channels; ++c)
-      if (is_there(c) && !take(stored + static_cast<std::size_t>(c) * size, size)) return false;
-    widen(stored, row);
+    std::size_t bytes = 0;
+    for (int c = 0; c < channels; ++c) bytes += is_there(c) ? size : 0;
+    const std::byte* next = stored.take_view(buffer, bytes);
+    if (next == nullptr) return false;
+    for (int c = 0; c < channels; ++c) {
+      if (!is_there(c)) continue;
+      std::memcpy(narrow + static_cast<std::size_t>(c) * size, next, size);
+      next += size;
+    }
+    widen(narrow, row);
     for (int c = 0; c < channels; ++c)
       if (!is_there(c)) row[c] = 0;
     return true;
@@ -77,9 +83,10 @@ struct row_reader {
   bool read(float* row) {
     if (sparse) return read_sparse(row);
     const auto size = static_cast<std::size_t>(channels) * static_cast<std::size_t>(size_of(numbers));
-    if (size > left()) return false;
-    widen(at, row);
-    at += size;
+    std::byte buffer[max_panel_width * sizeof(float)];
+    const std::byte* narrow = stored.take_view(buffer, size);
+    if (narrow == nullptr) return false;
+    widen(narrow, row);
     return true;
   }
 };
@@ -106,8 +113,8 @@ NSK_INLINE bool expand_rows(row_reader& in, std::ptrdiff_t depth, int width, flo
 }
 
 template <part_kind Kind>
-NSK_NOINLINE bool expand_panels(const small_part& part, span<const std::byte> stored, float* to) {
-  row_reader in{stored.data(), stored.data() + stored.size(), part.numbers, part.sparse != 0};
+NSK_NOINLINE bool expand_panels(const small_part& part, stored_bytes& stored, float* to) {
+  row_reader in{stored, part.numbers, is_sparse(part)};
   const std::int64_t channels = part.channels;
   const auto depth = static_cast<std::ptrdiff_t>(part.depth);
   constexpr std::ptrdiff_t points = Kind == part_kind::panels ? 1 : Kind == part_kind::winograd4 ? 36 : 16;
@@ -120,7 +127,7 @@ NSK_NOINLINE bool expand_panels(const small_part& part, span<const std::byte> st
     if (!expand_rows<Kind>(in, depth, width, to)) return false;
     to += points * depth * width;
   }
-  return in.left() == 0;
+  return stored.is_done();
 }
 
 }
