@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What real networks still find once nsk quantize has made them integers: the faces of three detectors, the classes of four classifiers.
+"""What real networks still find once nsk quantize has rounded them: the faces of three detectors, the lines of one, the classes of four classifiers.
 
-  quantized_accuracy.py [faces] [classes]
+  quantized_accuracy.py [faces] [lines] [classes]
 
 The float results are those of ONNX Runtime and LiteRT. No image that is tested, nor a part of one, is a sample of the calibration; digits and lines of
 text are rendered from other seeds. Images and models are beside the checkout; what is not there is left out with a note.
@@ -34,10 +34,14 @@ EVERYWHERE = ["--target", "size"]  # int8 in all layers: what is faster as float
 # Detector: square and strides of BlazeFace, or nothing; how images are shown; formats: options, the smallest overlap and the largest number of faces
 # lost or wrong that are held (None: known to miss them, which also shows that the comparison can).
 DETECTORS = {
-    "ultraface": (None, ["--white", "255", "--mean", "127", "--std", "128"], [([], OVERLAP, 0)]),
-    "face_back": ((256, [16, 32, 32, 32]), [*SYMMETRIC, "--fit", "letterbox"], [(["--format", "fp16"], OVERLAP, 0), (["--max-drop", "0.1"], OVERLAP, 0), ([], None, None)]),
-    "face_front": ((128, [8, 16, 16, 16]), [*SYMMETRIC, "--fit", "letterbox"], [(["--format", "fp16"], OVERLAP, 0), (["--equalize", "activations"], 0.80, 0), ([], 0.80, 0)]),
+    "ultraface": (None, ["--white", "255", "--mean", "127", "--std", "128"], [(["--format", "w8"], OVERLAP, 0), ([], OVERLAP, 0)]),
+    "face_back": ((256, [16, 32, 32, 32]), [*SYMMETRIC, "--fit", "letterbox"],
+                  [(["--format", "fp16"], OVERLAP, 0), (["--format", "w8"], 0.90, 1), (["--max-drop", "0.1"], OVERLAP, 0), ([], None, None)]),
+    "face_front": ((128, [8, 16, 16, 16]), [*SYMMETRIC, "--fit", "letterbox"],
+                   [(["--format", "fp16"], OVERLAP, 0), (["--format", "w8"], 0.80, 0), (["--equalize", "activations"], 0.80, 0), ([], 0.80, 0)]),
 }
+# Of the line detector: options, and the largest share of lines that is lost, and of lines found that is wrong.
+LINES = [(["--format", "fp16"], 0), (["--format", "w8"], 0.06), ([], 0.06)]
 failures = []
 
 
@@ -130,7 +134,7 @@ def check_faces(folder):
             detector.faces(image)
             wanted.append(detector.alike)
         for options, held, allowed in formats:
-            arguments = options if "fp16" in options else [*EVERYWHERE, "--calibrate", samples, *shown, *options]
+            arguments = options if "--format" in options else [*EVERYWHERE, "--calibrate", samples, *shown, *options]
             text = must("quantize", detector.path, "-o", folder / "faces.nsk", "--no-check", *arguments)
             found = [overlaps_of(w, p, detector.faces(image, folder / "faces.nsk")) for w, p, image in zip(wanted, possible, images)]
             overlaps, unmatched = [o for each, _ in found for o in each], sum(count for _, count in found)
@@ -143,6 +147,55 @@ def check_faces(folder):
                 failures.append(f"not held: {said}")
             if held is None and not unmatched and min(overlaps, default=0) >= OVERLAP:
                 failures.append(f"better than docs/quantisation.md says, so hold it: {said}")
+
+
+def with_alpha(image):
+    pixels = np.asarray(image.resize((320, 320), Image.Resampling.BILINEAR), np.float32)
+    return np.concatenate([pixels, np.ones((320, 320, 1), np.float32)], 2)
+
+
+def lines_of(offsets, scores, min_score, min_length):
+    """Ends of the lines in an image of 320 x 320: places that score more than all around them, and where from there both ends are."""
+    rows, columns = np.where(scores[0, :, :, 0] > min_score)
+    places = np.stack([columns, rows, columns, rows], 1)
+    ends = 2 * (places + offsets[0, rows, columns])
+    return ends[np.hypot(ends[:, 0] - ends[:, 2], ends[:, 1] - ends[:, 3]) > min_length]
+
+
+def without_partner(lines, others):
+    """How many lines have none among others whose ends are within 10 pixels, by the root of the sum of squares."""
+    if not len(others):
+        return len(lines)
+    squares = [((lines[:, None] - others[None][..., order]) ** 2).sum(2) for order in ([0, 1, 2, 3], [2, 3, 0, 1])]
+    return int((np.sqrt(np.minimum(*squares).min(1)) > 10).sum())
+
+
+def check_lines(folder):
+    path = SHARED / MODELS["line_detector"]
+    if not path.exists():
+        print(f"note: {path} is not on this machine")
+        return
+    generator, samples = np.random.default_rng(3), folder / "lines"
+    samples.mkdir()
+    seen = [load(IMAGES / "owl.jpg"), load(REPOSITORY / "docs" / "images" / "selfie.jpg")]
+    for n in range(SAMPLES // 4):
+        np.save(samples / f"{n:02}.npy", with_alpha(view(seen[n % 2], generator, 0.4))[None])
+    inputs = [with_alpha(image)[None] for name in ("cat_720p.jpg", "face.jpg", "parrot.jpg") for image in
+              [load(IMAGES / name), *(view(load(IMAGES / name), generator, 0.5) for _ in range(3))]]
+    session = onnx_session(path)
+    port, names = session.get_inputs()[0].name, ["offsets", "scores"]
+    exact = [session.run(names, {port: x}) for x in inputs]
+    wanted, possible = ([lines_of(*outputs, *limits) for outputs in exact] for limits in ((0.1, 20), (0.09, 18)))
+    for options, share in LINES:
+        must("quantize", path, "-o", folder / "lines.nsk", "--no-check", *(options or [*EVERYWHERE, "--calibrate", samples]))
+        got = [[outputs[0] for outputs in run_all(folder, folder / "lines.nsk", port, names, [x])] for x in inputs]
+        lost = sum(without_partner(w, lines_of(*outputs, 0.09, 18)) for w, outputs in zip(wanted, got))
+        found = [lines_of(*outputs, 0.1, 20) for outputs in got]
+        wrong, count = sum(map(without_partner, found, possible)), sum(map(len, wanted))
+        said = f"line_detector {' '.join(options) or 'int8'}: {count} lines on {len(inputs)} images, {lost} lost; {wrong} of {sum(map(len, found))} wrong"
+        print(said)
+        if lost > share * count or wrong > share * sum(map(len, found)) or count < 50:
+            failures.append(f"not held: {said}")
 
 
 def digit(generator):
@@ -223,7 +276,7 @@ def main(which):
         print(f"{SAID_SKIPPED} {IMAGES} does not have the images")
         return 0
     with tempfile.TemporaryDirectory(prefix="nsk_accuracy_") as folder:
-        for name, check in {"faces": check_faces, "classes": check_classes}.items():
+        for name, check in {"faces": check_faces, "lines": check_lines, "classes": check_classes}.items():
             if not which or name in which:
                 check(pathlib.Path(folder))
     return told(failures)

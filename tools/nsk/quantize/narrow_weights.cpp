@@ -74,6 +74,15 @@ std::vector<weight_input> weight_inputs(const graph& g, const node& n) {
   return result;
 }
 
+/// A convolution with so few weights for each output channel keeps float16 in a file of int8: each of them counts for
+/// more, and they are a small share of the file.
+constexpr std::int64_t max_half_depth = 9;
+
+weight_format format_of(weight_format wanted, const node& n, const weight_input& w) {
+  const bool convolves = n.op == "Conv" || n.op == "ConvTranspose";
+  return wanted == weight_format::w8 && convolves && w.depth() <= max_half_depth ? weight_format::fp16 : wanted;
+}
+
 /// The weights of one output channel.
 struct channel_weights {
   float* first;
@@ -196,10 +205,11 @@ bool has_numbers_of(weight_format format, const step_view& s, const compiled_fil
     if (kernels == file.kernels.end()) return false;
     from = kernels->second->data();
   }
-  const stored_number number = format == weight_format::w8 ? stored_number::byte : stored_number::scaled_float16;
   for (const packed_matrix& matrix : matrices_of(s)) {
     const std::int64_t depth = (winograd ? 9 : 1) * matrix.depth;
-    if (!are_numbers(number, from, matrix.channels, depth)) return false;
+    const auto are = [&](stored_number n) { return are_numbers(n, from, matrix.channels, depth); };
+    const bool bytes = format == weight_format::w8, halves = !bytes || depth <= max_half_depth;
+    if (!(bytes && are(stored_number::byte)) && !(halves && are(stored_number::scaled_float16))) return false;
     from += panel_floats(matrix.channels, depth);
   }
   return true;
@@ -266,17 +276,25 @@ std::string first_names(const kept_layers& layers) {
   return text;
 }
 
+/// Whether a step is a convolution that keeps float16 in a file of int8.
+bool has_few_weights(const step_view& s) {
+  const std::vector<packed_matrix> matrices = matrices_of(s);
+  return !impl::takes_byte_weights(s.op()) && std::all_of(matrices.begin(), matrices.end(), [&](packed_matrix w) {
+    return (is_winograd(s) ? 9 : 1) * w.depth <= max_half_depth;
+  });
+}
+
 /// How many layers of the first variant have the format, which of them kernels read as float32, and which have not.
 std::string note_of(const model& m, const std::set<std::string>& rounded, const kept_layers& kept,
                     const std::set<std::string>& slower, weight_format format) {
-  int narrow = 0, all = 0, winograd = 0, faster = 0, others = 0;
+  int narrow = 0, few = 0, all = 0, winograd = 0, faster = 0, others = 0;
   kept_layers left;  // a recurrent layer is two steps
   for (int k = 0; k < m.variant(0).step_count(); ++k) {
     const step_view s = m.variant(0).step(k);
     if (!has_panels(s)) continue;
     ++all;
     if (is_narrow(s) || has_any(rounded, s)) {
-      ++narrow;
+      ++(format == weight_format::w8 && has_few_weights(s) ? few : narrow);
       if (!is_narrow(s)) ++(is_winograd(s) ? winograd : slower.count(s.name()) != 0 ? faster : others);
       continue;
     }
@@ -286,6 +304,9 @@ std::string note_of(const model& m, const std::set<std::string>& rounded, const 
   }
   std::string note = std::string("weights are ") + (format == weight_format::w8 ? "int8" : "float16") + " in " +
                      std::to_string(narrow) + " of " + std::to_string(all) + " layers";
+  if (few != 0)
+    note +=
+        ", float16 in " + std::to_string(few) + " with at most " + std::to_string(max_half_depth) + " for each channel";
   const auto add = [&](int count, const char* why) {
     if (count != 0) note += "; nsk::prepare makes float32 of " + std::to_string(count) + why;
   };
@@ -364,9 +385,10 @@ rounded_weights round_weights(graph& g, const kept_layers& kept, weight_format f
       if (found == narrow.end()) {
         value rounded = g.values[static_cast<std::size_t>(n.inputs[w.input])];
         const auto values = std::make_shared<array>(*rounded.constant);
-        reason = round_to(format, *values, w);
+        const weight_format chosen = format_of(format, n, w);
+        reason = round_to(chosen, *values, w);
         if (!reason.empty()) break;
-        rounded.name += format == weight_format::w8 ? "#int8" : "#float16";
+        rounded.name += chosen == weight_format::w8 ? "#int8" : "#float16";
         rounded.constant = values;
         rounded.stored = nullptr;
         found = narrow.emplace(std::pair(n.inputs[w.input], w.layout()), g.add(std::move(rounded))).first;

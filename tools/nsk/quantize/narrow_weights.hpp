@@ -20,8 +20,9 @@ using kept_layers = std::map<std::string, std::string>;
 /// even: those of convolutions, products of matrices and recurrent layers. Nodes that `kept` names stay as they are,
 /// and those with numbers beyond 2^100 or channels below 2^-100. To the nearest float16, times a power of two in
 /// channels that float16 does not hold, or of which it would lose more than a thousandth (2^-10, by the root of the sum
-/// of squares). To int8 by the scale of each output channel that loses least of the sum of squares; its largest weight
-/// becomes 127.
+/// of squares). To int8 by the scale of each output channel that loses least of the sum of squares, its largest weight
+/// becoming 127 or being cut by up to a quarter; convolutions with at most nine weights for each, depthwise ones
+/// mostly, to float16.
 struct rounded_weights {
   std::set<std::string> nodes;  ///< whose weights are rounded
   kept_layers declined;         ///< nodes that keep theirs, other than those of `kept`
