@@ -82,29 +82,51 @@ void set_inputs(nsk::session<nsk::all_settings>& net) {
   }
 }
 
-/// Outputs of two runs from the same start, on one thread or on lanes, every byte of memory set to `fill` before.
+/// A session whose memory begins as `fill`.
+class filled_session {
+ public:
+  filled_session(const nsk::model& m, int variant, int fill)
+      : m_size(m.arena_bytes(2, variant)), m_memory(m_size, nsk::arena_alignment) {
+    std::memset(m_memory.data(), fill, m_size);
+    net = nsk::session<nsk::all_settings>(m, {m_memory.data(), m_size}, variant);
+  }
+
+  nsk::session<nsk::all_settings> net;
+  std::byte* memory() { return m_memory.data(); }
+  std::size_t size() const { return m_size; }
+
+ private:
+  std::size_t m_size;
+  exact_memory m_memory;
+};
+
+void run(nsk::session<nsk::all_settings>& net, bool on_lanes) {
+  backwards_jobs jobs;
+  set_inputs(net);
+  if (on_lanes) {
+    net.run(jobs);
+  } else {
+    net.run();
+  }
+}
+
+/// Outputs of two runs from the same start, and of one of fewer rows from memory in which no other run left anything;
+/// on one thread or on lanes, every byte of memory set to `fill` before.
 std::vector<std::byte> results_of(const nsk::model& m, int variant, int fill, bool on_lanes) {
   std::vector<std::byte> results;
-  const std::size_t size = m.arena_bytes(2, variant);
-  exact_memory memory(size, nsk::arena_alignment);
-  std::memset(memory.data(), fill, size);
-  nsk::session<nsk::all_settings> net(m, {memory.data(), size}, variant);
-  if (!net) return results;
-  backwards_jobs jobs;
-  for (int run = 0; run < 2; ++run) {
-    set_inputs(net);
-    if (on_lanes) {
-      net.run(jobs);
-    } else {
-      net.run();
-    }
-    collect(net, results);
+  filled_session whole(m, variant, fill);
+  if (!whole.net) return results;
+  for (int i = 0; i < 2; ++i) {
+    run(whole.net, on_lanes);
+    collect(whole.net, results);
   }
   const int rows = m.variant(variant).batch();
   for (const int fewer : {1, rows / 2, rows - 1}) {
-    if (!net.set_batch(fewer)) continue;
-    on_lanes ? net.run(jobs) : net.run();
-    collect(net, results, fewer, rows);
+    if (fewer < 1 || fewer >= rows) continue;
+    filled_session part(m, variant, fill);
+    if (!part.net.set_batch(fewer)) continue;
+    run(part.net, on_lanes);
+    collect(part.net, results, fewer, rows);
   }
   return results;
 }
@@ -112,17 +134,13 @@ std::vector<std::byte> results_of(const nsk::model& m, int variant, int fill, bo
 /// Runs steps among poison, of all rows of the inputs and of fewer.
 void isolate(const nsk::model& m, int variant) {
   constexpr std::size_t max_bytes = 1 << 16;
-  const std::size_t size = m.arena_bytes(2, variant);
   const int rows = m.variant(variant).batch();
-  if (size > max_bytes) return;
-  exact_memory memory(size, nsk::arena_alignment);
-  std::memset(memory.data(), 0, size);
-  nsk::session<nsk::all_settings> net(m, {memory.data(), size}, variant);
-  if (!net) return;
+  if (m.arena_bytes(2, variant) > max_bytes) return;
   for (const int fewer : {0, rows / 2}) {
-    if (fewer > 0 && !net.set_batch(fewer)) continue;
-    set_inputs(net);
-    run_isolated(net, memory.data(), size, fewer);
+    filled_session s(m, variant, 0);
+    if (!s.net || (fewer > 0 && !s.net.set_batch(fewer))) continue;
+    set_inputs(s.net);
+    run_isolated(s.net, s.memory(), s.size(), fewer);
   }
 }
 

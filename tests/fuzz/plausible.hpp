@@ -44,7 +44,7 @@ inline reach reach_of(const test::tensor_spec& t) {
   if (t.strides.size() != t.shape.size()) return {0, 0, false};
   for (std::size_t d = 0; d < t.shape.size(); ++d) {
     const auto [before, after] = border_of(t, d);
-    const std::int64_t low = -before, high = t.shape[d] - 1 + after, stride = t.strides[d];
+    const std::int64_t low = -before, high = std::int64_t{t.shape[d]} - 1 + after, stride = t.strides[d];
     if (low == high) continue;
     if (t.shape[d] < 1 || high > limit || stride > limit || stride < -limit) return {0, 0, false};
     r.first += std::min(low * stride, high * stride);
@@ -160,6 +160,26 @@ inline void work_in_place(generator& random, test::plan_spec& p) {
   fit_buffer(p, in);
 }
 
+/// A step that reads a tensor in another way than it was written: backwards, or with two dimensions swapped.
+inline void read_otherwise(generator& random, test::plan_spec& p) {
+  test::step_spec& s = any_of(random, p.steps);
+  if (s.inputs.empty()) return;
+  std::uint32_t& input = any_of(random, s.inputs);
+  if (input >= p.tensors.size() || is_constant(p, p.tensors[input])) return;
+  test::tensor_spec t = p.tensors[input];
+  if (t.shape.empty() || t.strides.size() != t.shape.size()) return;
+  const std::size_t d = random.one_in(2) ? 0 : random.below(t.shape.size()), e = random.below(t.shape.size());
+  if (d != e && t.shape[d] == t.shape[e]) {
+    std::swap(t.strides[d], t.strides[e]);
+  } else if (t.shape[d] > 1 && reach_of(t).fits) {
+    const std::int64_t size = nsk::size_of(static_cast<nsk::dtype>(t.type));
+    t.offset += static_cast<std::uint64_t>(t.strides[d] * (t.shape[d] - 1) * size);
+    t.strides[d] = -t.strides[d];
+  }
+  input = static_cast<std::uint32_t>(p.tensors.size());
+  p.tensors.push_back(t);
+}
+
 /// Another length wherever one length is.
 inline void change_length(generator& random, test::plan_spec& p) {
   const test::tensor_spec& model = any_of(random, p.tensors);
@@ -202,7 +222,7 @@ inline void change_type(generator& random, test::plan_spec& p) {
 /// One or a few mutations of this file, then now and then one field alone, then space for all of it.
 inline void mutate_plausibly(generator& random, test::plan_spec& p) {
   for (std::size_t n = 1 + random.below(3); n-- > 0;) {
-    switch (random.below(10)) {
+    switch (random.below(11)) {
       case 0: share_block(random, p); break;
       case 1: work_in_place(random, p); break;
       case 2: change_length(random, p); break;
@@ -215,6 +235,10 @@ inline void mutate_plausibly(generator& random, test::plan_spec& p) {
         fit_buffer(p, t);
         break;
       }
+      case 7:
+        read_otherwise(random, p);
+        if (random.one_in(2)) make_batch(random, p);
+        break;
       default:
         if (test::tensor_spec* t = movable(random, p)) relayout(random, p, *t);
         break;

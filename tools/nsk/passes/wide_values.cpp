@@ -36,8 +36,8 @@ bool bounds_by_itself(const operation& o) {
 
 /// Whether the operation has weights, or otherwise sums products: its results are the network's own numbers.
 bool is_layer(const operation& o) {
-  return o.as<conv_parameters>() != nullptr || o.as<dense_parameters>() != nullptr || o.as<mat_mul_params>() != nullptr ||
-         o.as<recurrent_parameters>() != nullptr;
+  return o.as<conv_parameters>() != nullptr || o.as<dense_parameters>() != nullptr ||
+         o.as<mat_mul_params>() != nullptr || o.as<recurrent_parameters>() != nullptr;
 }
 
 /// The values that are computed of some inputs, up to what bounds them, or to the first layer.
