@@ -127,7 +127,7 @@ def images(folder):
     exact = session_of(source, CONVOLUTIONS, CONVOLUTIONS).run(None, {"x": x})[0]
     for target in ([], ["--target", "size"]):
         model = folder / "images.nsk"
-        text = must("quantize", source, "-o", model, "--format", "w8", *target)
+        text = must("quantize", source, "-o", model, "--format", "w8", "--input-range", "x=-6..6", *target)
         expect("weights are int8 in 7 of 8 layers, float16 in 1 with at most 9" in text, f"{target}: not all convolutions are int8:\n{text}")
         expect(("Winograd" in text) == (not target), f"{target}: Winograd's algorithms:\n{text}")
         must("check", source, model, "--quiet")
