@@ -90,7 +90,7 @@ def check_options(folder):
     fixed = ["--input", "x=1x16x16x16"]
 
     def converted(*options):
-        must("convert", source, "-o", model, "--gpu", "--quiet", *options)
+        must("convert", source, "-o", model, "--gpu", "--quiet", "--input-range", "x=-4..4", *options)
         return json.loads(must("inspect", model, "--json", "--gpu"))["variants"]
 
     failures = []
