@@ -86,14 +86,15 @@ std::optional<scaled_channel> as_bytes(const panel& p, std::int64_t c) {
   return std::nullopt;
 }
 
-/// The bytes of all channels; nothing where one has weights that are none.
-std::optional<std::vector<scaled_channel>> byte_channels(const float* panels, std::int64_t channels,
-                                                         std::int64_t depth) {
+/// What `of` gives for each channel; nothing where it gives nothing for one.
+template <class Of>
+std::optional<std::vector<scaled_channel>> every_channel(const float* panels, std::int64_t channels, std::int64_t depth,
+                                                         Of&& of) {
   std::vector<scaled_channel> found;
   bool all = true;
   for_each_panel(panels, channels, depth, [&](const panel& p) {
     for (std::int64_t c = 0; all && c < p.used; ++c) {
-      const auto channel = as_bytes(p, c);
+      const std::optional<scaled_channel> channel = of(p, c);
       all = channel.has_value();
       if (all) found.push_back(*channel);
     }
@@ -110,8 +111,8 @@ bool centre(std::vector<scaled_channel>& channels) {
   return true;
 }
 
-/// The power of two that makes the weights of a channel float16 times it; nothing where none does.
-std::optional<float> half_scale(const panel& p, std::int64_t c) {
+/// A channel as float16 times a power of two; nothing where a weight would not come back.
+std::optional<scaled_channel> as_halves(const panel& p, std::int64_t c) {
   float largest = 0;
   for (std::int64_t k = 0; k < p.depth; ++k) largest = std::max(largest, std::fabs(p.at(k, c)));
   const auto fits = [&](float scale) {
@@ -121,26 +122,10 @@ std::optional<float> half_scale(const panel& p, std::int64_t c) {
     }
     return true;
   };
-  if (fits(1)) return 1.0f;
+  if (fits(1)) return scaled_channel{1};
   if (!(largest >= min_scaled && std::isfinite(largest))) return std::nullopt;
   const float scale = scale_of_halves(largest);
-  return fits(scale) ? std::optional(scale) : std::nullopt;
-}
-
-/// The scales of all channels; nothing where one has none.
-std::optional<std::vector<scaled_channel>> half_channels(const float* panels, std::int64_t channels,
-                                                         std::int64_t depth) {
-  std::vector<scaled_channel> found;
-  bool all = true;
-  for_each_panel(panels, channels, depth, [&](const panel& p) {
-    for (std::int64_t c = 0; all && c < p.used; ++c) {
-      const auto scale = half_scale(p, c);
-      all = scale.has_value();
-      if (all) found.push_back({*scale});
-    }
-  });
-  if (!all) return std::nullopt;
-  return found;
+  return fits(scale) ? std::optional(scaled_channel{scale}) : std::nullopt;
 }
 
 /// What tells the sizes of storages apart.
@@ -210,9 +195,9 @@ bool are_numbers(stored_number number, const float* panels, std::int64_t channel
   switch (number) {
     case stored_number::float32: return true;
     case stored_number::float16: return facts_of(panels, channels, depth).halves;
-    case stored_number::scaled_float16: return half_channels(panels, channels, depth).has_value();
+    case stored_number::scaled_float16: return every_channel(panels, channels, depth, as_halves).has_value();
     case stored_number::byte:
-    case stored_number::centred_byte: return byte_channels(panels, channels, depth).has_value();
+    case stored_number::centred_byte: return every_channel(panels, channels, depth, as_bytes).has_value();
   }
   return false;
 }
@@ -222,7 +207,7 @@ float scale_of_halves(float largest) { return std::ldexp(1.0f, std::ilogb(larges
 void store_panels(const float* panels, std::int64_t channels, std::int64_t depth, small_part& part,
                   std::vector<std::byte>& stored) {
   const facts f = facts_of(panels, channels, depth);
-  auto bytes = byte_channels(panels, channels, depth);
+  auto bytes = every_channel(panels, channels, depth, as_bytes);
   std::uint64_t min_bytes = std::numeric_limits<std::uint64_t>::max();
   const auto offer = [&](stored_number numbers) {
     const auto heads = static_cast<std::uint64_t>(heads_of(numbers));
@@ -237,7 +222,7 @@ void store_panels(const float* panels, std::int64_t channels, std::int64_t depth
     }
   };
   offer(stored_number::float32);
-  const auto halves = f.halves ? std::nullopt : half_channels(panels, channels, depth);
+  const auto halves = f.halves ? std::nullopt : every_channel(panels, channels, depth, as_halves);
   if (f.halves) offer(stored_number::float16);
   if (halves) offer(stored_number::scaled_float16);
   if (bytes) offer(centre(*bytes) ? stored_number::centred_byte : stored_number::byte);
