@@ -24,7 +24,7 @@ TOOL = {
     "cli": (2, 0, "commands"), "report": (2, 1, "what they print"), "profile": (2, 2, "expected times"), "compile": (2, 3, "drives the stages"),
     "planner": (2, 4, "tiles, memory"), "ops": (2, 5, "one file per operator"), "passes": (2, 6, "rewrite, fuse, lower"), "program": (2, 7, "network and plan"),
     "import": (1, 4, "ONNX, TFLite"), "resolve": (1, 5, "shapes, folding, loops"), "bounded": (1, 6, "rows of detections"),
-    "reference": (1, 7, "double precision"), "graph": (1, 8, "typed nodes"),
+    "reference": (1, 7, "double precision"), "graph": (1, 8, "typed nodes"), "spell": (0, 5, "operators of other makers"),
     "gpu": (0, 1, "plans, devices"), "engine": (0, 4, "runs the engine"), "io": (0, 7, "files, arrays"),
     "codegen": (3, 0, "C++ source"), "quantize": (3, 1, "ranges, integers"), "shrink": (3, 2, "small files"), "edit": (3, 4, "file as JSON"), "pack": (3, 5, "weights"), "write": (3, 6, "the file"),
 }
@@ -56,6 +56,8 @@ def routes():
         ("cli", "gpu"): [(s["cli"][0], t["cli"][1] - 8), (t["gpu"][0], t["cli"][1] - 8), (t["gpu"][0], s["gpu"][1])],
         ("cli", "edit"): [(t["cli"][0], s["cli"][1]), (t["cli"][0], s["cli"][1] - 10), (right, s["cli"][1] - 10), (right, t["edit"][1] - 14), (s["edit"][2], t["edit"][1] - 14)],
         ("import", "io"): [(s["import"][0], t["import"][1]), (s["import"][0] - 22, t["import"][1]), (s["import"][0] - 22, t["io"][1]), (s["io"][2], t["io"][1])],
+        ("engine", "io"): [(s["engine"][0], t["engine"][1]), (s["engine"][0] - 14, t["engine"][1]), (s["engine"][0] - 14, t["io"][1]), (s["io"][0], t["io"][1])],
+        ("spell", "graph"): [(s["spell"][2], t["spell"][1] + 8), (s["spell"][2] + 12, t["spell"][1] + 8), (s["spell"][2] + 12, t["graph"][1]), (s["graph"][0], t["graph"][1])],
         ("compile", "bounded"): [(s["compile"][0], t["compile"][1] + 8), (lane + 8, t["compile"][1] + 8), (lane + 8, t["bounded"][1]), (s["bounded"][2], t["bounded"][1])],
         ("codegen", "kernels"): [(sides(e)[2], centre(e)[1]), (between_engines, centre(e)[1]), (between_engines, centre(f)[1]), (sides(f)[0], centre(f)[1])],
         ("profile", "engine"): [(s["profile"][0], t["profile"][1] - 8), (t["engine"][0], t["profile"][1] - 8), (t["engine"][0], s["engine"][1])],

@@ -2,15 +2,18 @@
 """From a seed to a case, and cases as folders."""
 import json
 import random
+import tempfile
 
 import numpy as np
 import onnx
+import onnxruntime
 
 import behind
 import chosen
 import computed
 import elementwise
 import flow
+import fused
 import known
 import matrices
 import moves
@@ -27,7 +30,7 @@ import windows
 from examine import Case
 from net import Net, Unfit
 
-MODULES = [elementwise, windows, reductions, moves, matrices, resizing, normalizations, patterns, recurrent, flow, quantised, stored, networks, others, computed, chosen, behind]
+MODULES = [elementwise, windows, reductions, moves, matrices, resizing, normalizations, patterns, recurrent, flow, quantised, stored, fused, networks, others, computed, chosen, behind]
 FAMILIES = {f"{m.__name__}.{name}": made for m in MODULES for name, made in m.FAMILIES.items()}
 ATTEMPTS = 60
 
@@ -101,7 +104,24 @@ def case_of(net, family):
     if special and len(net.nodes) > 1 and not known.CLAMPS.isdisjoint(n.op_type for n in net.nodes):
         special = False
         net.feeds = {n: [tamed(a) for a in runs] for n, runs in net.feeds.items()}
-    return Case(model, net.feeds, request, family, net.twin.model() if net.twin else None, special, net.state_shapes, net.sets, net.bounded)
+    twin = net.twin.model() if net.twin else None
+    if net.optimises and not twin and not net.functions:
+        model, twin = optimised(model), model
+    return Case(model, net.feeds, request, family, twin, special, net.state_shapes, net.sets, net.bounded)
+
+
+def optimised(model):
+    """The model as ONNX Runtime saves it at its extended level; as it is where it does not take it."""
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
+    options.log_severity_level = 4
+    with tempfile.TemporaryDirectory() as folder:
+        options.optimized_model_filepath = f"{folder}/optimised.onnx"
+        try:
+            onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+        except Exception:  # its exceptions have no common base
+            return model
+        return onnx.load(options.optimized_model_filepath)
 
 
 def tamed(array):

@@ -32,6 +32,7 @@ class Net:
         self.request = {}    # options of the worker's request
         self.twin = None     # a net that other runtimes compute in place of this one, its outputs in the same order
         self.special = False
+        self.optimises = False  # the model is saved by ONNX Runtime, and itself the twin
         self.domains = {}
         self.state_inputs, self.state_shapes = {}, {}
         self.sets = {}       # inputs that --set makes constants: {name: (value, shape, type)}

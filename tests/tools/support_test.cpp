@@ -7,7 +7,7 @@
 #include "import/tflite/import.hpp"
 #include "passes/canonicalise/canonicalise.hpp"
 #include "passes/support.hpp"
-#include "resolve/stored_operators.hpp"
+#include "spell/spell.hpp"
 
 using namespace nsk::tool;
 
@@ -17,7 +17,7 @@ TEST_CASE("operators: every rule has one line in the table, and every line its r
     told.insert(told.end(), row.operators.begin(), row.operators.end());
   std::sort(told.begin(), told.end());
   std::vector<std::string> rules = operators_with_rules();
-  for (const std::string& name : stored_operators()) rules.push_back(name);
+  for (const std::string& name : spelled_operators()) rules.push_back(name);
   std::sort(rules.begin(), rules.end());
   CHECK(told == rules);
 }

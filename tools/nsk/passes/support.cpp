@@ -38,14 +38,33 @@ const std::vector<operator_support>& supported_operators() {
        "8-bit integers; constant scales, constant weights of convolutions; one or two spatial axes. "
        "DequantizeLinear, Conv, ConvTranspose, MatMul or Gemm, Relu or Clip, QuantizeLinear becomes one of them, with "
        "an Add of stored numbers behind Conv QLinearConvAdd"},
-      {{"com.microsoft.QLinearAdd", "com.microsoft.QLinearAveragePool", "com.microsoft.QLinearConcat",
-        "com.microsoft.QLinearGlobalAveragePool", "com.microsoft.QLinearLeakyRelu", "com.microsoft.QLinearMul",
-        "com.microsoft.QLinearSigmoid", "com.microsoft.QLinearSoftmax", "com.microsoft.QLinearWhere"},
+      {{"com.microsoft.NhwcMaxPool", "com.microsoft.QLinearAdd", "com.microsoft.QLinearAveragePool",
+        "com.microsoft.QLinearConcat", "com.microsoft.QLinearConv", "com.microsoft.QLinearGlobalAveragePool",
+        "com.microsoft.QLinearLeakyRelu", "com.microsoft.QLinearMul", "com.microsoft.QLinearReduceMean",
+        "com.microsoft.QLinearSigmoid", "com.microsoft.QLinearSoftmax", "com.microsoft.QLinearWhere",
+        "com.microsoft.QuantizeLinear", "com.microsoft.DequantizeLinear"},
        "DequantizeLinear, the operator of ONNX, QuantizeLinear: QuantizedBinary, ByteTable, Copy, or floats",
-       "8-bit integers; channels_last = 0"},
+       "8-bit integers; channels_last"},
       {{"com.microsoft.DynamicQuantizeMatMul", "com.microsoft.MatMulIntegerToFloat"},
        "DynamicQuantizeLinear, MatMulInteger, Cast, Mul, Add: DynamicRange, DynamicQuantize, IntegerConv2D",
        "8-bit integers"},
+      {{"com.microsoft.FusedConv", "com.microsoft.FusedGemm", "com.microsoft.FusedMatMul",
+        "com.microsoft.TransposeMatMul"},
+       "Conv, Gemm or MatMul, and the activation",
+       "Relu, Tanh, Sigmoid, LeakyRelu, HardSigmoid, Clip and others of ONNX Runtime"},
+      {{"com.microsoft.Gelu", "com.microsoft.BiasGelu", "com.microsoft.FastGelu", "com.microsoft.QuickGelu",
+        "com.microsoft.Trilu", "com.microsoft.GridSample"},
+       "the operators of ONNX",
+       ""},
+      {{"com.microsoft.SkipLayerNormalization", "com.microsoft.SkipSimplifiedLayerNormalization",
+        "com.microsoft.SimplifiedLayerNormalization", "SimplifiedLayerNormalization",
+        "com.microsoft.EmbedLayerNormalization"},
+       "Add, Gather, LayerNormalization, RMSNormalization",
+       "every result but the mean of the form without means"},
+      {{"ImageScaler", "Affine", "Scale", "ScaledTanh", "ParametricSoftplus", "Crop", "DynamicSlice",
+        "GivenTensorFill"},
+       "Mul, Add, Slice",
+       "experimental operators of opsets 1 to 6"},
       {{"Det", "com.microsoft.Inverse"}, "MatrixFunction", "float32, at most 16 rows; any batch"},
       {{"Einsum"},
        "FullyConnected, MatMul, or Binary and Reduce",
@@ -289,7 +308,8 @@ std::string operators_page() {
   };
   std::string page =
       "# Operators that import\n\n"
-      "Written by `nsk operators`; a test compares. ONNX, default domain, opset 7 and newer. Everything that depends "
+      "Written by `nsk operators`; a test compares. ONNX, default domain, every opset up to 28. Everything that "
+      "depends "
       "on constants and shapes\n"
       "only is folded at conversion by the reference evaluator and needs no kernel; `If` with a known condition "
       "disappears, with another one\n"

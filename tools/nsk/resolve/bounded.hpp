@@ -8,7 +8,7 @@
 
 #include "bounded/lengths.hpp"
 #include "graph/graph.hpp"
-#include "resolve/node_placer.hpp"
+#include "spell/node_placer.hpp"
 
 namespace nsk::tool {
 

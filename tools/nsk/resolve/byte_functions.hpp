@@ -6,7 +6,7 @@
 #include <vector>
 #include "graph/graph.hpp"
 #include "resolve/integer_products.hpp"
-#include "resolve/node_placer.hpp"
+#include "spell/node_placer.hpp"
 
 namespace nsk::tool {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "resolve/folder.hpp"
-#include "resolve/node_placer.hpp"
+#include "spell/node_placer.hpp"
 
 namespace nsk::tool {
 

@@ -15,7 +15,7 @@
 #include "resolve/length_reader.hpp"
 #include "resolve/other_lengths.hpp"
 #include "resolve/ports.hpp"
-#include "resolve/stored_operators.hpp"
+#include "spell/spell.hpp"
 #include "resolve/unroll.hpp"
 #include "reference/evaluator.hpp"
 #include "reference/operators.hpp"
@@ -220,7 +220,7 @@ void resolver::try_next(node n) {
 
 void resolver::infer(node n) {
   m_unroller.require_same_shapes(n);
-  if (spell_out_stored_operator(m_graph, n, m_placer)) return;
+  if (spell_out(m_graph, n, m_placer)) return;
   if (m_dequantizes && m_dequantizer.replace(n)) return;
   m_products.see(n);
   m_functions.see(n);

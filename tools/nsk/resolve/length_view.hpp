@@ -14,7 +14,7 @@
 #include "resolve/changed_lengths.hpp"
 #include "resolve/folder.hpp"
 #include "resolve/graph_pair.hpp"
-#include "resolve/node_placer.hpp"
+#include "spell/node_placer.hpp"
 #include "resolve/size_constants.hpp"
 
 namespace nsk::tool {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "resolve/node_placer.hpp"
+#include "spell/node_placer.hpp"
 
 namespace nsk::tool {
 

@@ -22,6 +22,7 @@ namespace nsk::tool {
 namespace {
 
 constexpr int max_nesting = 32;
+constexpr std::int64_t first_ir_with_opsets = 3;  // files before it mean opset 1 (onnx.proto)
 
 std::string normal_domain(const std::string& domain) { return domain == "ai.onnx" ? std::string() : domain; }
 
@@ -379,13 +380,16 @@ class importer {
   int m_depth = 0;                   ///< graphs around the one that is being built
 };
 
-void check_opsets(const wire::model& m, const std::string& name) {
-  const auto found = m.opsets.find("");
-  if (found == m.opsets.end()) {
-    if (m.opsets.empty())
-      refuse(name + ": the model names no opset. Convert it with onnx.version_converter, to opset 13 for example");
-    return;
-  }
+/// Gives a model without the domain ai.onnx the opset that its file means by it, and refuses unknown ones.
+void settle_opset(wire::model& m, const std::string& name) {
+  if (m.opsets.empty() && m.ir_version >= first_ir_with_opsets)
+    refuse(name +
+           ": the model names no opset, so its operators may have several meanings. Say which it was made for, 13 for "
+           "example: python -c \"import onnx; m = onnx.load('model.onnx'); "
+           "m.opset_import.append(onnx.helper.make_opsetid('', 13)); onnx.save(m, 'model.onnx')\"");
+  // Runtimes give a model of other domains alone their newest opset.
+  const auto [found, is_new] = m.opsets.emplace("", m.opsets.empty() ? oldest_onnx_opset : newest_onnx_opset);
+  if (is_new) return;
   const std::string opset = std::to_string(found->second);
   if (found->second < oldest_onnx_opset)
     refuse(name + ": opset " + opset + " is older than the oldest supported (" + std::to_string(oldest_onnx_opset) +
@@ -415,7 +419,7 @@ graph import_onnx(const std::byte* bytes, std::size_t size, const std::filesyste
 
 graph import_onnx(wire::model m, const std::filesystem::path& folder, const std::string& name, bool own,
                   const std::vector<std::string>& outputs) {
-  check_opsets(m, name);
+  settle_opset(m, name);
   inline_functions(m);
   return importer(m, folder, own, outputs).run();
 }

@@ -8,7 +8,7 @@
 
 namespace nsk::tool {
 
-inline constexpr int oldest_onnx_opset = 7;  ///< of the domain ai.onnx
+inline constexpr int oldest_onnx_opset = 1;  ///< of the domain ai.onnx
 inline constexpr int newest_onnx_opset =
     28;  ///< operators may change their meaning in later ones, so those are refused
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "resolve/node_placer.hpp"
+#include "spell/node_placer.hpp"
 
 #include <algorithm>
 

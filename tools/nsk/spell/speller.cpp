@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+#include "spell/speller.hpp"
+
+#include <algorithm>
+
+#include "errors.hpp"
+
+namespace nsk::tool {
+
+value_id speller::in(std::size_t i) const {
+  if (!has(i)) refuse("input " + std::to_string(i) + " is missing. The file is damaged");
+  return m_node.inputs[i];
+}
+
+const array& speller::constant(std::size_t i) const {
+  const value& v = of(in(i));
+  if (!v.constant)
+    refuse("input " + std::to_string(i) + " ('" + v.name +
+           "') is computed at run time; the converter needs to know it. Save the model with it as an initializer");
+  return *v.constant;
+}
+
+value_id speller::number(double v, element t) {
+  array a(is_float(t) || is_integer(t) ? t : element::f32, {});
+  a.set(0, v);
+  return keep(std::move(a));
+}
+
+value_id speller::floats(shape_t shape, const std::vector<float>& values) {
+  return keep(make_floats(std::move(shape), values));
+}
+
+value_id speller::integers(const std::vector<std::int64_t>& values) {
+  return keep(make_ints({static_cast<std::int64_t>(values.size())}, values));
+}
+
+value_id speller::keep(array a) { return m_placer.new_constant(m_node, next_suffix("constant"), std::move(a)); }
+
+value_id speller::add(const char* op, std::vector<value_id> inputs, attributes a) {
+  return add_several(op, std::move(inputs), 1, std::move(a)).front();
+}
+
+std::vector<value_id> speller::add_several(const char* op, std::vector<value_id> inputs, std::size_t results,
+                                           attributes a) {
+  std::vector<value_id> made;
+  const std::string suffix = next_suffix(op);
+  for (std::size_t i = 0; i < results; ++i) made.push_back(new_value(i == 0 ? suffix : next_suffix(op)));
+  node n = node_placer::helper(m_node, op, suffix, std::move(inputs), made.front());
+  n.outputs = made;
+  n.attributes = std::move(a);
+  n.version = opset;
+  m_nodes.push_back(std::move(n));
+  return made;
+}
+
+void speller::give(std::size_t i, const char* op, std::vector<value_id> inputs, attributes a) {
+  if (!wants(i)) return;
+  node n = node_placer::helper(m_node, op, next_suffix(op), std::move(inputs), m_node.outputs[i]);
+  if (i == 0) n.name = m_node.name;
+  n.attributes = std::move(a);
+  n.version = opset;
+  m_nodes.push_back(std::move(n));
+}
+
+void speller::add(node n) { m_nodes.push_back(std::move(n)); }
+
+speller::attributes speller::kept_without(const std::vector<std::string>& names) const {
+  attributes kept = m_node.attributes;
+  for (const std::string& name : names) kept.erase(name);
+  return kept;
+}
+
+void speller::place() {
+  std::reverse(m_nodes.begin(), m_nodes.end());
+  m_placer.place(std::move(m_nodes));
+  m_nodes.clear();
+}
+
+void speller::refuse(const std::string& why) const { tool::refuse(describe(m_graph, m_node) + ": " + why); }
+
+std::string speller::next_suffix(const char* op) { return op + ("_" + std::to_string(m_count++)); }
+
+value_id speller::new_value(const std::string& suffix) { return m_placer.new_value(m_node, suffix); }
+
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// Writes the nodes that stand in the place of one: how an operator that only says what operators of ONNX say together
+/// is taken apart before its shapes are inferred. They are looked at like the source's own nodes.
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "graph/graph.hpp"
+#include "spell/node_placer.hpp"
+
+namespace nsk::tool {
+
+class speller {
+ public:
+  using attributes = std::map<std::string, attribute>;
+  /// The opset whose meaning the written nodes have.
+  static constexpr int opset = 23;
+
+  speller(const graph& g, node_placer& placer, const node& n) : m_graph(g), m_placer(placer), m_node(n) {}
+
+  const node& op() const { return m_node; }
+  bool has(std::size_t i) const { return i < m_node.inputs.size() && m_node.inputs[i] != no_value; }
+  bool wants(std::size_t i) const { return i < m_node.outputs.size() && m_node.outputs[i] != no_value; }
+  /// Input `i`; refuses an absent one.
+  value_id in(std::size_t i) const;
+  /// Input `i`; no_value where it is absent.
+  value_id maybe(std::size_t i) const { return has(i) ? in(i) : no_value; }
+  const shape_t& shape(std::size_t i) const { return of(in(i)).shape; }
+  element type(std::size_t i) const { return of(in(i)).type; }
+  const value& of(value_id v) const { return m_graph.values[static_cast<std::size_t>(v)]; }
+  /// Elements of input `i`; refuses one that is computed at run time.
+  const array& constant(std::size_t i) const;
+
+  /// A number of input 0's type, or of `t`.
+  value_id number(double v) { return number(v, type(0)); }
+  value_id number(double v, element t);
+  value_id floats(shape_t shape, const std::vector<float>& values);
+  value_id integers(const std::vector<std::int64_t>& values);  ///< int64, one axis
+  value_id keep(array a);
+
+  /// Adds a node behind those before. Returns its first result.
+  value_id add(const char* op, std::vector<value_id> inputs, attributes a = {});
+  /// The same for an operator with several results.
+  std::vector<value_id> add_several(const char* op, std::vector<value_id> inputs, std::size_t results,
+                                    attributes a = {});
+  /// The same, whose first result is output `i` of the node; nothing where nobody reads it.
+  void give(std::size_t i, const char* op, std::vector<value_id> inputs, attributes a = {});
+  /// The node that was added last, whose opset and name may be set.
+  node& last() { return m_nodes.back(); }
+  /// Adds a node as it is: operator, version, inputs, attributes and outputs are the caller's.
+  void add(node n);
+  /// The node's attributes without some of them.
+  attributes kept_without(const std::vector<std::string>& names) const;
+
+  /// Puts everything in the node's place.
+  void place();
+
+  /// Refuses the node: names it with operator, opset and shapes, then says why.
+  [[noreturn]] void refuse(const std::string& why) const;
+
+ private:
+  std::string next_suffix(const char* op);
+  value_id new_value(const std::string& suffix);
+
+  const graph& m_graph;
+  node_placer& m_placer;
+  const node m_node;  ///< a copy: values are added while it is read
+  std::vector<node> m_nodes;
+  std::size_t m_count = 0;
+};
+
+}
