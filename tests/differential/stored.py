@@ -88,6 +88,20 @@ def move(net, x, kind):
     return net.add("Reshape", [x, net.ints(int(np.prod(shape[:cut], dtype=int)), -1)], dtype=kind), kind
 
 
+def window(net, x, kind):
+    """The largest of a window, and images of another size, as the quantiser leaves them between its operators."""
+    shape = net.shape(x)
+    if net.opset < 12 or 0 in shape:
+        raise Unfit("no MaxPool of integers")
+    if net.chance(0.5) or net.opset < 13 or len(shape) != 4:
+        kernel, attributes = windows.geometry(net, len(shape) - 2)
+        windows.require_fit(shape, kernel, attributes)
+        return net.add("MaxPool", [x], dtype=kind, kernel_shape=kernel, **attributes), kind
+    scales = net.constant(np.array([1, 1, net.choice([2, 1, 3]), net.choice([2, 0.5])], F))
+    mode = net.choice(["nearest", "nearest", "linear"])
+    return net.add("Resize", [x, "", scales], dtype=kind, mode=mode, coordinate_transformation_mode=net.choice(["asymmetric", "half_pixel"])), kind
+
+
 def end(net, x, kind):
     if net.chance(0.4):
         return net.output(x, kind)
@@ -101,7 +115,7 @@ def chain(net):
     x, kind = begin(net)
     for _ in range(net.choice([0, 1, 1, 2, 3])):
         rank = len(net.shape(x))
-        makers = [move] + [convolve] * 3 * (rank in (3, 4)) + [multiply] * (rank >= 2)
+        makers = [move] + [convolve] * 3 * (rank in (3, 4)) + [window] * (rank in (3, 4)) + [multiply] * (rank >= 2)
         x, kind = net.choice(makers)(net, x, kind)
         net.types[x] = np.dtype(kind)
     if x in net.feeds:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "spell/spell.hpp"
 
+#include "spell/integers.hpp"
 #include "spell/old_opsets.hpp"
 
 namespace nsk::tool {
@@ -20,11 +21,14 @@ const spelling_table& spellings() {
 
 bool spell_out(const graph& g, const node& n, node_placer& placer) {
   const auto found = spellings().find(n.domain.empty() ? n.op : n.domain + "." + n.op);
-  const bool spelled = found != spellings().end();
-  if (!spelled && !is_older(n)) return false;
+  void (*write)(speller&) = found != spellings().end() ? found->second
+                            : is_older(n)              ? renew
+                            : computes_integers(g, n)  ? write_with_floats
+                                                       : nullptr;
+  if (write == nullptr) return false;
   speller s(g, placer, n);
-  if (spelled && !s.wants(0)) s.refuse("its output is missing. The file is damaged");
-  (spelled ? found->second : renew)(s);
+  if (found != spellings().end() && !s.wants(0)) s.refuse("its output is missing. The file is damaged");
+  write(s);
   s.place();
   return true;
 }

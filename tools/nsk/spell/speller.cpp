@@ -44,7 +44,8 @@ std::vector<value_id> speller::add_several(const char* op, std::vector<value_id>
                                            attributes a) {
   std::vector<value_id> made;
   const std::string suffix = next_suffix(op);
-  for (std::size_t i = 0; i < results; ++i) made.push_back(new_value(i == 0 ? suffix : next_suffix(op)));
+  for (std::size_t i = 0; i < results; ++i)
+    made.push_back(i == 0 ? m_placer.new_value(m_node, suffix) : make_value(op));
   node n = node_placer::helper(m_node, op, suffix, std::move(inputs), made.front());
   n.outputs = made;
   n.attributes = std::move(a);
@@ -79,7 +80,5 @@ void speller::place() {
 void speller::refuse(const std::string& why) const { tool::refuse(describe(m_graph, m_node) + ": " + why); }
 
 std::string speller::next_suffix(const char* op) { return op + ("_" + std::to_string(m_count++)); }
-
-value_id speller::new_value(const std::string& suffix) { return m_placer.new_value(m_node, suffix); }
 
 }

@@ -49,6 +49,8 @@ class speller {
   void give(std::size_t i, const char* op, std::vector<value_id> inputs, attributes a = {});
   /// The node that was added last, whose opset and name may be set.
   node& last() { return m_nodes.back(); }
+  /// A value for a node that is added as it is.
+  value_id make_value(const char* op) { return m_placer.new_value(m_node, next_suffix(op)); }
   /// Adds a node as it is: operator, version, inputs, attributes and outputs are the caller's.
   void add(node n);
   /// The node's attributes without some of them.
@@ -62,7 +64,6 @@ class speller {
 
  private:
   std::string next_suffix(const char* op);
-  value_id new_value(const std::string& suffix);
 
   const graph& m_graph;
   node_placer& m_placer;
