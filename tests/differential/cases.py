@@ -15,6 +15,7 @@ import elementwise
 import flow
 import fused
 import known
+import lists
 import matrices
 import moves
 import networks
@@ -30,7 +31,7 @@ import windows
 from examine import Case
 from net import Net, Unfit
 
-MODULES = [elementwise, windows, reductions, moves, matrices, resizing, normalizations, patterns, recurrent, flow, quantised, stored, fused, networks, others, computed, chosen, behind]
+MODULES = [elementwise, windows, reductions, moves, matrices, resizing, normalizations, patterns, recurrent, flow, quantised, stored, fused, lists, networks, others, computed, chosen, behind]
 FAMILIES = {f"{m.__name__}.{name}": made for m in MODULES for name, made in m.FAMILIES.items()}
 ATTEMPTS = 60
 

@@ -135,10 +135,12 @@ run_results run_engine(const model_file& file, const way& w, const std::vector<a
     for (int i = 0; i < v.input_count(); ++i) {
       const auto found = given.find(v.input(i).name());
       if (found == given.end()) misuse("the request has no input '" + std::string(v.input(i).name()) + "'");
-      if (found->second.shape != source_shape_of(v.input(i)) || found->second.type != element_of(v.input(i).type()))
+      const element type = element_of(v.input(i).type());
+      const array port = found->second.type == element::f64 ? converted(found->second, type) : found->second;
+      if (port.shape != source_shape_of(v.input(i)) || port.type != type)
         misuse("input '" + found->first + "' is " + name_of(element_of(v.input(i).type())) + " " +
                to_string(source_shape_of(v.input(i))) + " in the converted model");
-      const array laid = to_engine(v.input(i), found->second);
+      const array laid = to_engine(v.input(i), port);
       if (!laid.data.empty()) std::memcpy(r->input(i), laid.data.data(), laid.data.size());
     }
     r->run();

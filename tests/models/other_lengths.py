@@ -239,7 +239,7 @@ def forms(check, pattern):
         count[found] += 1
         if wanted not in (EITHER, found):
             failures.append(f"{name}: {found}, expected that it {wanted}\n    {said}")
-        elif found == REFUSED and not re.search("node '|output '|constant '|some axes", said):
+        elif found == REFUSED and not re.search("node '|outputs?: '|output '|constant '|some axes", said):
             failures.append(f"{name}: the refusal names no node\n    {said}")
         print(f"{name}: {found}" + (f"\n    {said.strip()}" if "-v" in sys.argv and said else ""))
     print(f"{count[FOLLOWS]} forms follow, {count[REFUSED]} are refused")

@@ -7,6 +7,7 @@
 #include "import/tflite/import.hpp"
 #include "passes/canonicalise/canonicalise.hpp"
 #include "passes/support.hpp"
+#include "resolve/sequences.hpp"
 #include "spell/spell.hpp"
 
 using namespace nsk::tool;
@@ -18,6 +19,7 @@ TEST_CASE("operators: every rule has one line in the table, and every line its r
   std::sort(told.begin(), told.end());
   std::vector<std::string> rules = operators_with_rules();
   for (const std::string& name : spelled_operators()) rules.push_back(name);
+  for (const std::string& name : sequences::operators()) rules.push_back(name);
   std::sort(rules.begin(), rules.end());
   CHECK(told == rules);
 }

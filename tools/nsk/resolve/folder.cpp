@@ -88,8 +88,9 @@ bool folder::run(const node& n) {
     v.type = c.output(i).type;
     v.shape = c.out_shape(i);
     v.typed = v.known_rank = true;
-    if (!known) continue;
     const std::int64_t count = count_of(v.shape);
+    if (count == 0) v.constant = std::make_shared<const array>(v.type, v.shape);
+    if (!known) continue;
     work += work_per_element * static_cast<double>(count);
     if (m_elements + static_cast<double>(count) > m_max_elements) make(count, describe(m_graph, n));
     m_elements += static_cast<double>(count);
@@ -102,7 +103,10 @@ bool folder::run(const node& n) {
            " (2^30, and 4096 for each that it holds). Add --trust if the model is your own, or make one of its "
            "operands an "
            "input");
-  if (!known) return false;
+  const auto is_constant = [&](value_id v) {
+    return v == no_value || m_graph.values[static_cast<std::size_t>(v)].constant;
+  };
+  if (!known) return !n.outputs.empty() && std::all_of(n.outputs.begin(), n.outputs.end(), is_constant);
   std::vector<reference::typed_array> results = reference::evaluate_call(c);
   for (std::size_t i = 0; i < n.outputs.size(); ++i)
     if (n.outputs[i] != no_value)

@@ -15,6 +15,7 @@
 #include "resolve/length_reader.hpp"
 #include "resolve/other_lengths.hpp"
 #include "resolve/ports.hpp"
+#include "resolve/sequences.hpp"
 #include "spell/spell.hpp"
 #include "resolve/unroll.hpp"
 #include "reference/evaluator.hpp"
@@ -97,14 +98,12 @@ void refuse_text(const graph& g) {
              "outputs that do not need it (--output-value NAME)");
 }
 
-/// What the model computes in float64 becomes float32, but for its inputs. The reference goes on in double precision
-/// either way, so a check tells where that matters.
+/// What the model has in float64 becomes float32. The reference goes on in double precision, so a check tells where
+/// that matters.
 void narrow_doubles(graph& g) {
-  const auto is_input = [&](value_id v) { return std::find(g.inputs.begin(), g.inputs.end(), v) != g.inputs.end(); };
   std::string first;
-  for (std::size_t i = 0; i < g.values.size(); ++i) {
-    value& v = g.values[i];
-    if (v.type != element::f64 || is_input(static_cast<value_id>(i))) continue;
+  for (value& v : g.values) {
+    if (v.type != element::f64) continue;
     v.type = element::f32;
     if (v.constant) v.constant = std::make_shared<const array>(converted(*v.constant, element::f32));
     if (!v.constant && first.empty()) first = v.name;
@@ -114,7 +113,8 @@ void narrow_doubles(graph& g) {
     if (n.op == "Cast" && n.integer("to", 0) == float64) n.attributes["to"] = float32;
   if (!first.empty())
     g.facts.warnings.push_back("'" + first +
-                               "', and what is computed from it, is float64 in the model and float32 here");
+                               "', and what is computed from it, is float64 in the model and float32 here: about 7 "
+                               "digits of 16 are kept");
 }
 
 void check_size(const graph& g) {
@@ -138,6 +138,7 @@ class resolver {
         m_folds(folds),
         m_placer(g),
         m_unroller(g, m_placer),
+        m_sequences(g, m_placer),
         m_bounded(g, m_placer, options.bounds),
         m_dequantizes(options.dequantize),
         m_tolerates(tolerates),
@@ -157,6 +158,7 @@ class resolver {
     }
     m_bounded.finish();
     if (m_lengths) m_lengths->finish();
+    if (!m_tolerates) m_sequences.refuse_outputs();
   }
 
   /// Why the first of the nodes was refused; empty where none was.
@@ -174,6 +176,7 @@ class resolver {
   folder& m_folds;
   node_placer m_placer;
   unroller m_unroller;
+  sequences m_sequences;
   std::optional<length_reader> m_lengths;
   bounded_rows m_bounded;
   bool m_dequantizes, m_tolerates;
@@ -208,7 +211,7 @@ void resolver::replace_or_infer(node n) {
 
 /// Skips nodes that read what is unknown.
 void resolver::try_next(node n) {
-  const auto is_unknown = [&](value_id v) { return v != no_value && !at(v).typed; };
+  const auto is_unknown = [&](value_id v) { return v != no_value && !at(v).typed && !m_sequences.holds(v); };
   if (std::any_of(n.inputs.begin(), n.inputs.end(), is_unknown)) return;
   try {
     resolve(std::move(n));
@@ -220,7 +223,7 @@ void resolver::try_next(node n) {
 
 void resolver::infer(node n) {
   m_unroller.require_same_shapes(n);
-  if (spell_out(m_graph, n, m_placer)) return;
+  if (m_sequences.replace(n) || spell_out(m_graph, n, m_placer)) return;
   if (m_dequantizes && m_dequantizer.replace(n)) return;
   m_products.see(n);
   m_functions.see(n);
@@ -230,7 +233,10 @@ void resolver::infer(node n) {
   if (bounded_rows::takes(n) && !m_folds.folds(n)) m_bounded.bound(n);
   const bool folds = fold(n) || m_bounded.follow(n);
   if (m_lengths) m_lengths->look_at(n);
-  if (!folds) m_graph.nodes.push_back(std::move(n));
+  if (folds) return;
+  for (value_id& v : n.outputs)  // those without elements
+    if (v != no_value && at(v).constant) v = no_value;
+  m_graph.nodes.push_back(std::move(n));
 }
 
 /// Infers and folds `n`. What has no shape because it depends on the number of results says so.

@@ -115,8 +115,13 @@ void bind_inputs(graph& g, const input_options& options, folder& folds) {
       continue;
     }
     if (!v.is_static()) refuse_dynamic(g, options, v);
-    checked_count(v.shape, "input '" + v.name + "'");
-    kept.push_back(id);
+    if (checked_count(v.shape, "input '" + v.name + "'") != 0) {
+      kept.push_back(id);
+      continue;
+    }
+    v.constant = std::make_shared<const array>(v.type, v.shape);
+    g.facts.notes.push_back("input '" + v.name + "' has the shape " + to_string(v.shape) +
+                            " and no elements: the file has no such input, and a game gives nothing");
   }
   g.inputs = std::move(kept);
 }
