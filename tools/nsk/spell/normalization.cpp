@@ -56,7 +56,7 @@ void root_mean_square(speller& s) {
 void embedding(speller& s) {
   const float epsilon = s.op().number("epsilon", 1e-12f);
   if (s.op().integer("mask_index_type", 0) > 1) s.refuse("its attribute mask_index_type must be 0 or 1");
-  const shape_t& words = s.shape(0);
+  const shape_t words = s.shape(0);
   if (words.size() != 2) s.refuse("its words must have two axes");
   value_id sum = s.add("Gather", {s.in(2), s.in(0)});
   if (s.has(8)) {
@@ -70,8 +70,7 @@ void embedding(speller& s) {
   if (s.wants(1) && s.has(7))
     s.give(1, "ReduceSum", {s.in(7), s.integers({1})}, {{"keepdims", std::int64_t{0}}});
   else if (s.wants(1)) {
-    array zeros(element::i32, {words[0]});
-    s.give(1, "Identity", {s.keep(std::move(zeros))});
+    s.give(1, "Identity", {s.keep(s.make(element::i32, {words[0]}))});
   }
   s.give(0, "LayerNormalization", {sum, s.in(5), s.in(6)}, {{"axis", std::int64_t{-1}}, {"epsilon", epsilon}});
 }

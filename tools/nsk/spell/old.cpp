@@ -12,7 +12,7 @@ namespace {
 value_id per_channel(speller& s, const char* name) {
   const auto found = s.op().attributes.find(name);
   const auto* list = found == s.op().attributes.end() ? nullptr : std::get_if<std::vector<float>>(&found->second);
-  const shape_t& image = s.shape(0);
+  const shape_t image = s.shape(0);
   if (list == nullptr || image.size() < 2 || static_cast<std::int64_t>(list->size()) != image[1])
     s.refuse("its attribute " + std::string(name) + " must have one number for each channel of its image");
   shape_t shape(image.size(), 1);
@@ -45,7 +45,7 @@ void parametric_softplus(speller& s) { scaled(s, "Softplus"); }
 /// Cuts `border` (left, top, right, bottom) off an image, or with `scale` (height, width) that many pixels behind its
 /// left top corner.
 void crop(speller& s) {
-  const shape_t& image = s.shape(0);
+  const shape_t image = s.shape(0);
   const std::vector<std::int64_t> border = s.op().integers("border"), size = s.op().integers("scale");
   if (image.size() != 4 || border.size() != 4 || !(size.empty() || size.size() == 2))
     s.refuse("it takes an image, a border of four numbers and a scale of two");

@@ -10,7 +10,8 @@ namespace {
 const spelling_table& spellings() {
   static const spelling_table all = [] {
     spelling_table t;
-    for (const auto add : {add_fused_spellings, add_normalization_spellings, add_old_spellings, add_stored_spellings})
+    for (const auto add : {add_attention_spellings, add_composed_spellings, add_fused_spellings,
+                           add_normalization_spellings, add_old_spellings, add_stored_spellings, add_weight_spellings})
       add(t);
     return t;
   }();

@@ -22,9 +22,12 @@ bool spell_out(const graph& g, const node& n, node_placer& placer);
 std::vector<std::string> spelled_operators();
 
 // One function per file of spellings.
+void add_attention_spellings(spelling_table& t);
+void add_composed_spellings(spelling_table& t);
 void add_fused_spellings(spelling_table& t);
 void add_normalization_spellings(spelling_table& t);
 void add_old_spellings(spelling_table& t);
 void add_stored_spellings(spelling_table& t);
+void add_weight_spellings(spelling_table& t);
 
 }

@@ -34,6 +34,14 @@ value_id speller::integers(const std::vector<std::int64_t>& values) {
   return keep(make_ints({static_cast<std::int64_t>(values.size())}, values));
 }
 
+array speller::make(element t, shape_t shape) const {
+  constexpr std::int64_t most = std::int64_t{1} << 24;
+  if (checked_count(shape, describe(m_graph, m_node)) > most)
+    refuse("it needs a table of the shape " + to_string(shape) +
+           ", more than 2^24 numbers. Export it for smaller inputs");
+  return array(t, std::move(shape));
+}
+
 value_id speller::keep(array a) { return m_placer.new_constant(m_node, next_suffix("constant"), std::move(a)); }
 
 value_id speller::add(const char* op, std::vector<value_id> inputs, attributes a) {

@@ -27,7 +27,7 @@ class speller {
   value_id in(std::size_t i) const;
   /// Input `i`; no_value where it is absent.
   value_id maybe(std::size_t i) const { return has(i) ? in(i) : no_value; }
-  const shape_t& shape(std::size_t i) const { return of(in(i)).shape; }
+  shape_t shape(std::size_t i) const { return of(in(i)).shape; }  ///< a copy: values are added meanwhile
   element type(std::size_t i) const { return of(in(i)).type; }
   const value& of(value_id v) const { return m_graph.values[static_cast<std::size_t>(v)]; }
   /// Elements of input `i`; refuses one that is computed at run time.
@@ -39,6 +39,8 @@ class speller {
   value_id floats(shape_t shape, const std::vector<float>& values);
   value_id integers(const std::vector<std::int64_t>& values);  ///< int64, one axis
   value_id keep(array a);
+  /// An array of zeros to be filled and kept; refuses more than 2^24 elements, which shapes alone may ask for.
+  array make(element t, shape_t shape) const;
 
   /// Adds a node behind those before. Returns its first result.
   value_id add(const char* op, std::vector<value_id> inputs, attributes a = {});
