@@ -136,4 +136,20 @@ def attention(net):
     net.output(neighbours.behind(net, net.add("Add", [x, y]), 1))
 
 
-FAMILIES = {"integer_product": (0.7, integer_product), "square": (1, square), "product": (2.5, product), "gemm": (2.5, gemm), "dense_of_image": (2, dense_of_image), "einsum": (1, einsum), "attention": (0.7, attention)}
+def long_einsum(net):
+    """Several inputs, and labels that stand twice in a term."""
+    net.opset = max(net.opset, 12)
+    lengths = {label: net.choice([1, 2, 3, 4]) for label in "abcde"}
+    terms = []
+    for _ in range(net.choice([1, 2, 3, 3, 4])):
+        term = [net.choice("abcde") for _ in range(net.rng.randrange(1, 5))]
+        if net.chance(0.6):
+            term = list(dict.fromkeys(term))
+        terms.append("".join(term))
+    used = sorted({label for term in terms for label in term})
+    net.rng.shuffle(used)
+    result = "->" + "".join(used[:net.rng.randrange(0, len(used) + 1)]) if net.chance(0.85) else ""
+    net.output(net.add("Einsum", [net.value([lengths[label] for label in term]) for term in terms], equation=",".join(terms) + result))
+
+
+FAMILIES = {"integer_product": (0.7, integer_product), "square": (1, square), "product": (2.5, product), "gemm": (2.5, gemm), "dense_of_image": (2, dense_of_image), "einsum": (1, einsum), "attention": (0.7, attention), "long_einsum": (0.7, long_einsum)}

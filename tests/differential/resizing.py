@@ -85,6 +85,18 @@ def resize(net):
     net.output(neighbours.behind(net, y, 1) if net.chance(0.4) else y)
 
 
+def any_axes(net):
+    """Axes in front of images, too, and images of other ranks."""
+    net.opset = max(net.opset, 13)
+    shape = [net.rng.randrange(1, 5) for _ in range(net.choice([1, 2, 3, 4, 4, 5, 6]))]
+    scales = [net.choice([1.0, 1.0, *SCALES]) for _ in shape]
+    if any(int(d * s) < 1 for d, s in zip(shape, scales)):
+        raise Unfit("nothing is left")
+    mode = net.choice(["nearest", "nearest", "linear", "cubic"])
+    net.output(net.add("Resize", [net.input(shape), "", net.constant(np.array(scales, F))], mode=mode,
+                       coordinate_transformation_mode=net.choice(["half_pixel", "asymmetric", "pytorch_half_pixel"])))
+
+
 def grid_sample(net):
     if net.opset < 16:
         return resize(net)
@@ -99,4 +111,4 @@ def grid_sample(net):
     net.output(y)
 
 
-FAMILIES = {"resize": (5, resize), "upsample": (0.7, upsample), "grid_sample": (1, grid_sample)}
+FAMILIES = {"resize": (5, resize), "upsample": (0.7, upsample), "grid_sample": (1, grid_sample), "any_axes": (0.7, any_axes)}

@@ -232,6 +232,8 @@ exit_code convert_changed(const convert_options& o, command_files& files, const 
   const bool good = !result.comparison || result.comparison->within(conversion_tolerance);
   if (good) files.write(o.output, result.written().data(), result.written().size());
   files.commit();
+  for (const json& warning : o.quiet&& good ? json::array() : result.report["warnings"])
+    std::fprintf(stderr, "nsk: warning: %s.\n", printable(warning.get<std::string>()).c_str());
   if (!good) {
     const std::string text = comparison_text(*result.comparison, conversion_tolerance, rows_shown);
     std::fwrite(text.data(), 1, text.size(), stdout);
@@ -239,8 +241,6 @@ exit_code convert_changed(const convert_options& o, command_files& files, const 
                                              o.source.path + "' does. " + cure_of(*result.comparison));
   }
   if (o.quiet) return exit_code::good;
-  for (const json& warning : result.report["warnings"])
-    std::fprintf(stderr, "nsk: warning: %s.\n", printable(warning.get<std::string>()).c_str());
   const std::string text = summary(o, result.report) + check_text(o, result);
   std::fwrite(text.data(), 1, text.size(), stdout);
   return exit_code::good;

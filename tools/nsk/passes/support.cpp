@@ -79,7 +79,7 @@ const std::vector<operator_support>& supported_operators() {
       {{"Det", "com.microsoft.Inverse"}, "MatrixFunction", "float32, at most 16 rows; any batch"},
       {{"Einsum"},
        "FullyConnected, MatMul, or Binary and Reduce",
-       "one or two inputs, ellipses, float32; no diagonals"},
+       "any number of inputs, ellipses, diagonals; float32"},
       {{"BatchNormalization"},
        "folded into the layer before, else Mul and Add",
        "constant or computed scale, bias and statistics, or those of its input (training_mode)"},
@@ -219,7 +219,7 @@ const std::vector<operator_support>& supported_operators() {
       {{"Resize", "Upsample"},
        "Resize2D",
        "nearest, linear, cubic, antialias; every coordinate and nearest mode, with the pixels that ONNX Runtime picks; "
-       "one to three spatial axes"},
+       "any axes"},
   };
   return table;
 }

@@ -12,6 +12,7 @@
 #include "resolve/chosen_outputs.hpp"
 #include "resolve/dequantize.hpp"
 #include "resolve/integer_products.hpp"
+#include "resolve/joined_axes.hpp"
 #include "resolve/length_reader.hpp"
 #include "resolve/other_lengths.hpp"
 #include "resolve/ports.hpp"
@@ -254,6 +255,7 @@ void resolve_once(graph& g, const input_options& options, length_trial* trial) {
   folder folds(g, constant_elements(g), options.trusted);
   chosen_outputs outputs(g, options);
   bind_inputs(g, options, folds);
+  join_axes_of_inputs(g);
   remove_dead_nodes(g);
   if (!outputs.are_inside()) refuse_text(g);
   resolver nodes(g, options, folds, trial, outputs.are_inside());
@@ -261,6 +263,7 @@ void resolve_once(graph& g, const input_options& options, length_trial* trial) {
   outputs.settle(nodes.refusal());
   remove_dead_nodes(g);
   remove_dead_values(g);
+  join_axes_of_outputs(g);
   narrow_doubles(g);
   check_size(g);
   if (trial == nullptr) compare_declared(g);

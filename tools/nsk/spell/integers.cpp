@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "spell/integers.hpp"
+#include "spell/forms.hpp"
 
 #include "graph/onnx_type.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /// Operators of ONNX's opsets 1 to 6 as opset 7 has them, by the changes that onnx/docs/Changelog.md lists.
-#include "spell/old_opsets.hpp"
+#include "spell/forms.hpp"
 
 #include <algorithm>
 
@@ -80,7 +80,7 @@ void rename_first_attributes(speller& s, node& n) {
 
 }
 
-bool is_older(const node& n) {
+bool is_older(const graph&, const node& n) {
   if (!n.domain.empty()) return false;
   return n.version < first_with_numpy_broadcasting ||
          (n.op == "LayerNormalization" && n.version < first_layer_normalization);

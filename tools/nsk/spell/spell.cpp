@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "spell/spell.hpp"
 
-#include "spell/integers.hpp"
-#include "spell/old_opsets.hpp"
+#include "spell/forms.hpp"
 
 namespace nsk::tool {
 namespace {
@@ -18,17 +17,27 @@ const spelling_table& spellings() {
   return all;
 }
 
+/// Operators of ONNX of which some forms are spelled.
+struct form {
+  bool (*is_one)(const graph&, const node&);
+  void (*write)(speller&);
+};
+constexpr form forms[] = {{is_older, renew},
+                          {computes_integers, write_with_floats},
+                          {is_long_einsum, write_short_einsums},
+                          {is_real_inverse, write_complex_inverse}};
+
 }
 
 bool spell_out(const graph& g, const node& n, node_placer& placer) {
   const auto found = spellings().find(n.domain.empty() ? n.op : n.domain + "." + n.op);
-  void (*write)(speller&) = found != spellings().end() ? found->second
-                            : is_older(n)              ? renew
-                            : computes_integers(g, n)  ? write_with_floats
-                                                       : nullptr;
+  const bool whole = found != spellings().end();
+  void (*write)(speller&) = whole ? found->second : nullptr;
+  for (const form& f : forms)
+    if (write == nullptr && f.is_one(g, n)) write = f.write;
   if (write == nullptr) return false;
   speller s(g, placer, n);
-  if (found != spellings().end() && !s.wants(0)) s.refuse("its output is missing. The file is damaged");
+  if (whole && !s.wants(0)) s.refuse("its output is missing. The file is damaged");
   write(s);
   s.place();
   return true;

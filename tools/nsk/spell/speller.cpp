@@ -35,8 +35,8 @@ value_id speller::integers(const std::vector<std::int64_t>& values) {
 }
 
 array speller::make(element t, shape_t shape) const {
-  constexpr std::int64_t most = std::int64_t{1} << 24;
-  if (checked_count(shape, describe(m_graph, m_node)) > most)
+  constexpr std::int64_t max_elements = std::int64_t{1} << 24;
+  if (checked_count(shape, describe(m_graph, m_node)) > max_elements)
     refuse("it needs a table of the shape " + to_string(shape) +
            ", more than 2^24 numbers. Export it for smaller inputs");
   return array(t, std::move(shape));

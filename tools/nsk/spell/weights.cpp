@@ -39,13 +39,13 @@ void few_bit_product(speller& s) {
   const node& n = s.op();
   blocks b = {n.integer("N", 0), n.integer("K", 0), n.integer("bits", 4), n.integer("block_size", 0), 0};
   const array &stored = s.constant(1), &scales = s.constant(2);
-  constexpr std::int64_t most = std::int64_t{1} << 31;
-  if (b.rows < 1 || b.columns < 1 || b.rows > most || b.columns > most || b.length < 1 || b.length > most ||
-      (b.bits != 2 && b.bits != 4 && b.bits != 8) || n.integer("weight_prepacked", 0) != 0)
+  constexpr std::int64_t max_length = std::int64_t{1} << 31;
+  if (b.rows < 1 || b.columns < 1 || b.rows > max_length || b.columns > max_length || b.length < 1 ||
+      b.length > max_length || (b.bits != 2 && b.bits != 4 && b.bits != 8) || n.integer("weight_prepacked", 0) != 0)
     s.refuse("its weights must be blocks of 2, 4 or 8 bits, and not packed for a device");
   b.count = (b.columns + b.length - 1) / b.length;
   const std::int64_t in_row = b.count * b.length;
-  if (stored.type != element::u8 || b.length * b.bits % 8 != 0 || in_row > most ||
+  if (stored.type != element::u8 || b.length * b.bits % 8 != 0 || in_row > max_length ||
       stored.count() != b.rows * (in_row * b.bits / 8) || scales.count() != b.rows * b.count)
     s.refuse("its weights or scales have another size than N, K, bits and block_size say. The file is damaged");
   const array* groups = s.has(4) ? &s.constant(4) : nullptr;

@@ -219,6 +219,32 @@ void resize_volume(context& c, const resize_parameters& p) {
   c.emit(reshape_parameters{}, {x});
 }
 
+/// Any axes, one after the other, those first that become shorter: around each of them the others are channels and
+/// pixels of a line.
+void resize_lines(context& c, resize_parameters p) {
+  const shape_t& to = c.out_shape();
+  shape_t shape = c.in_shape(0);
+  const auto length = [&](const resize_axis& a, const shape_t& of) { return of[static_cast<std::size_t>(a.axis)]; };
+  std::stable_partition(p.axes.begin(), p.axes.end(),
+                        [&](const resize_axis& a) { return length(a, to) < length(a, shape); });
+  int x = c.in(0);
+  for (resize_axis& a : p.axes) {
+    const auto axis = static_cast<std::size_t>(a.axis);
+    const auto at = shape.begin() + a.axis;
+    const std::int64_t outer = count_of({shape.begin(), at}), inner = count_of({at + 1, shape.end()});
+    const std::string name = "resized" + std::to_string(axis);
+    const int lines = reshaped(c, x, {1, outer, shape[axis], inner});
+    a.axis = 2;
+    shape[axis] = to[axis];
+    const int result = c.temporary(name, {1, outer, shape[axis], inner});
+    resize_parameters one;
+    one.axes.push_back(std::move(a));
+    c.emit(std::move(one), {lines}, result);
+    x = result;
+  }
+  c.emit(reshape_parameters{}, {x});
+}
+
 /// Images whose pixels outside the source have another value than 0: it is added there.
 void resize_over(context& c, resize_parameters p, double value) {
   shape_t shape = c.out_shape();
@@ -247,16 +273,15 @@ void resize(context& c) {
   for (std::size_t a = 0; a < x.size(); ++a) {
     const double scale = scale_of(c, q, a);
     const double taps = q.r.mode == "nearest" ? 1 : 4 * (q.r.antialias && scale < 1 ? 1 / scale : 1);
-    if (a >= 2) c.charge(static_cast<double>(out[a]) * (4 + 2 * taps));  // before tables of that size are made
     if (scale == 1) continue;
-    if (a < 2) c.refuse("only spatial axes can be resized; batch and channels keep their length");
+    c.charge(static_cast<double>(out[a]) * (4 + 2 * taps));  // before tables of that size are made
     p.axes.push_back(make_axis(sampling_of(q, a), static_cast<int>(a), x[a], out[a], scale));
     if (p.axes.back().taps > 65535) c.refuse("one pixel of the result depends on more than 65535 in a row");
   }
   if (p.axes.empty()) return identity(c);
-  if (x.size() > 5)
-    c.refuse(
-        "resizing has one, two or three spatial axes; reshape the input so that axes that keep their length are one");
+  const bool spatial = x.size() <= 5 && p.axes.front().axis >= 2;
+  if (!spatial && q.outside != 0) c.refuse("batches and channels have a kernel for extrapolation_value 0");
+  if (!spatial) return resize_lines(c, std::move(p));
   if (x.size() == 5 && q.outside != 0) c.refuse("volumes have a kernel for extrapolation_value 0");
   if (x.size() == 5) return resize_volume(c, p);
   if (q.outside != 0) return resize_over(c, std::move(p), q.outside);
