@@ -82,7 +82,7 @@ REFUSED = {
 }
 DEQUANTIZED = {"scales_for_rows", "stored_in_four_bits", "stored_in_named_four_bits"}
 REFUSED["stored_in_four_bits"] = ("(float[4] x) => (float[4] y)", "z = Constant<value=int4 {1}>() q = QuantizeLinear(x, s, z) y = DequantizeLinear(q, s, z)",
-                                  {"s": np.float32(0.1)}, "4- or 2-bit integers")
+                                  {"s": np.float32(0.1)}, "integers of 4 or 2 bits")
 REFUSED["stored_in_named_four_bits"] = ("(float[4] x) => (float[4] y)", "q = QuantizeLinear<output_dtype=22>(x, s) y = DequantizeLinear(q, s)",
                                         {"s": np.float32(0.1)}, "does not know")
 

@@ -5,14 +5,27 @@ namespace nsk::tool {
 
 bool is_narrow(std::int64_t type) {
   const auto t = static_cast<onnx_type>(type);
-  return t == onnx_type::uint4 || t == onnx_type::int4 || t == onnx_type::uint2 || t == onnx_type::int2;
+  return t == onnx_type::uint4 || t == onnx_type::int4 || t == onnx_type::uint2 || t == onnx_type::int2 ||
+         is_small_float(type);
+}
+
+bool is_small_float(std::int64_t type) {
+  const auto t = static_cast<onnx_type>(type);
+  return t == onnx_type::float8e4m3fn || t == onnx_type::float8e4m3fnuz || t == onnx_type::float8e5m2 ||
+         t == onnx_type::float8e5m2fnuz || t == onnx_type::float4e2m1 || t == onnx_type::float8e8m0;
 }
 
 std::optional<element> element_of_onnx(std::int64_t type) {
   switch (static_cast<onnx_type>(type)) {
     case onnx_type::float32:
     case onnx_type::float16:
-    case onnx_type::bfloat16: return element::f32;
+    case onnx_type::bfloat16:
+    case onnx_type::float8e4m3fn:
+    case onnx_type::float8e4m3fnuz:
+    case onnx_type::float8e5m2:
+    case onnx_type::float8e5m2fnuz:
+    case onnx_type::float8e8m0:
+    case onnx_type::float4e2m1: return element::f32;
     case onnx_type::float64: return element::f64;
     case onnx_type::int8:
     case onnx_type::int4:

@@ -39,10 +39,13 @@ enum class onnx_type : std::int32_t {
   int2 = 26
 };
 
-/// Whether a TensorProto.DataType is a 4- or 2-bit integer: stored numbers, with which nothing can compute.
+/// Whether a TensorProto.DataType is a 4- or 2-bit integer, or a float of 8 or 4 bits: stored numbers, with which
+/// nothing can compute.
 bool is_narrow(std::int64_t type);
+/// Whether it is such a float.
+bool is_small_float(std::int64_t type);
 /// Returns the graph's type for a TensorProto.DataType: narrow floats become f32, 4- and 2-bit integers 8-bit ones.
-/// Nothing for types that the graph cannot hold (complex numbers, 8-bit floats and below, undefined).
+/// Nothing for types that the graph cannot hold (complex numbers, floats of 6 bits, undefined).
 std::optional<element> element_of_onnx(std::int64_t data_type);
 
 /// Returns the TensorProto.DataType of a type of the graph.

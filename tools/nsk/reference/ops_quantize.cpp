@@ -55,7 +55,7 @@ void require_scales(const call& c) {
 
 void infer_dequantize(call& c) {
   c.require_inputs(2, 3);
-  c.require(is_integer(c.type(0)), "it has a kernel for integers");
+  c.require(is_integer(c.type(0)) || is_float(c.type(0)), "it has a kernel for numbers");
   c.require_float(1);
   c.require(!c.has(2) || c.type(2) == c.type(0), "the zero point must be like the scale and x");
   require_scales(c);
@@ -66,8 +66,8 @@ void evaluate_dequantize(call& c) {
   const scale_places places = places_of(c);
   for (std::int64_t i = 0; i < c.out(0).count(); ++i) {
     const std::int64_t s = places.of(i);
-    const double zero = c.has(2) ? static_cast<double>(c.integers(2)[s]) : 0;
-    c.out_floats()[i] = (static_cast<double>(c.integers(0)[i]) - zero) * c.floats(1)[s];
+    const double zero = c.has(2) ? c.data(2).number(s) : 0;
+    c.out_floats()[i] = (c.data(0).number(i) - zero) * c.floats(1)[s];
   }
 }
 

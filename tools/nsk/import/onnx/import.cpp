@@ -300,7 +300,8 @@ class importer {
     g.nodes.push_back(std::move(n));
   }
 
-  /// Narrow integers become 8-bit ones, which other operators would take for their range.
+  /// Narrow integers become 8-bit ones, which other operators would take for their range; small floats become float32,
+  /// to which they would not round.
   void require_wide(const wire::node& w, const std::string& who) {
     for (const wire::attribute& a : w.attributes)
       if (w.op == "Constant" && a.t && is_narrow(a.t->type)) m_narrow.insert(w.outputs.begin(), w.outputs.end());
@@ -311,7 +312,8 @@ class importer {
     for (std::size_t i = first; i < w.inputs.size(); ++i)
       if (m_narrow.count(w.inputs[i]) != 0)
         refuse(who + " reads '" + w.inputs[i] +
-               "', which holds 4- or 2-bit integers; DequantizeLinear and Cast alone may. Export the model in float32");
+               "', which holds integers of 4 or 2 bits or floats of 8 or 4; DequantizeLinear and Cast alone may. "
+               "Export the model in float32");
   }
 
   int version_of(const wire::node& w, const std::string& domain) const {
@@ -376,7 +378,7 @@ class importer {
   needed_names m_needed;             ///< of the main graph
   std::set<std::string> m_left_out;  ///< initializers that are not needed
   std::set<std::string> m_files;     ///< with external data
-  std::set<std::string> m_narrow;    ///< constants of 4- and 2-bit integers
+  std::set<std::string> m_narrow;    ///< constants of narrow types
   int m_depth = 0;                   ///< graphs around the one that is being built
 };
 

@@ -7,6 +7,7 @@
 
 #include "errors.hpp"
 #include "graph/float16.hpp"
+#include "graph/float8.hpp"
 #include "graph/onnx_type.hpp"
 #include "graph/names.hpp"
 #include "io/files.hpp"
@@ -22,6 +23,11 @@ int raw_bits(data_type t) {
   switch (t) {
     case data_type::uint8:
     case data_type::int8:
+    case data_type::float8e4m3fn:
+    case data_type::float8e4m3fnuz:
+    case data_type::float8e5m2:
+    case data_type::float8e5m2fnuz:
+    case data_type::float8e8m0:
     case data_type::boolean: return 8;
     case data_type::uint16:
     case data_type::int16:
@@ -33,12 +39,22 @@ int raw_bits(data_type t) {
     case data_type::float64:
     case data_type::int64:
     case data_type::uint64: return 64;
+    case data_type::float4e2m1:
     case data_type::uint4:
     case data_type::int4: return 4;
     case data_type::uint2:
     case data_type::int2: return 2;
     default: return 0;
   }
+}
+
+small_float small_float_of(data_type t) {
+  return t == data_type::float8e4m3fn     ? e4m3fn
+         : t == data_type::float8e4m3fnuz ? e4m3fnuz
+         : t == data_type::float8e5m2     ? e5m2
+         : t == data_type::float8e5m2fnuz ? e5m2fnuz
+         : t == data_type::float8e8m0     ? e8m0
+                                          : e2m1;
 }
 
 [[noreturn]] void wrong_size(const std::string& what, const array& a, const std::string& have,
@@ -91,6 +107,14 @@ std::string read_external(const wire::tensor& t, const tensor_source& source, st
 void decode_raw(array& a, data_type t, std::string_view bytes) {
   const auto* p = reinterpret_cast<const std::uint8_t*>(bytes.data());
   const std::int64_t count = a.count();
+  if (is_small_float(static_cast<std::int64_t>(t))) {
+    const int bits = raw_bits(t), per_byte = 8 / bits;
+    for (std::int64_t i = 0; i < count; ++i) {
+      const unsigned field = static_cast<unsigned>(p[i / per_byte]) >> (bits * (i % per_byte));
+      a.as<float>()[i] = float_from_bits(field & ((1U << bits) - 1), small_float_of(t));
+    }
+    return;
+  }
   const auto half_at = [&](std::int64_t i) { return static_cast<std::uint16_t>(p[2 * i] | (p[2 * i + 1] << 8)); };
   switch (t) {
     case data_type::float16:
@@ -127,7 +151,7 @@ void decode_typed(array& a, data_type t, const wire::tensor& w) {
     std::copy(w.floats.begin(), w.floats.end(), a.as<float>());
   } else if (t == data_type::float64) {
     std::copy(w.doubles.begin(), w.doubles.end(), a.as<double>());
-  } else if (bits < 8) {
+  } else if (bits < 8 || is_small_float(w.type)) {
     std::string bytes;
     for (std::int64_t v : w.integers) bytes += static_cast<char>(v);
     decode_raw(a, t, bytes);
