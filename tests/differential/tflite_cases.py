@@ -5,11 +5,13 @@ import random
 
 import numpy as np
 
+import tflite_dynamic
 import tflite_elementwise
 import tflite_movement
 import tflite_quantised
 import tflite_quantised_layers
 import tflite_states
+import tflite_streams
 import tflite_windows
 from tflite_graph import Case, Graph, Rejected
 from tflite_oracle import Crashed, Refused, oracle
@@ -70,7 +72,7 @@ def images(seed):
 
 
 FAMILIES = {"operator": (6, one_operator), "graph": (6, several), "image": (4, images), "open": (2, open_lengths), **tflite_quantised.FAMILIES, **tflite_quantised_layers.FAMILIES,
-            **tflite_states.FAMILIES}
+            **tflite_states.FAMILIES, **tflite_streams.FAMILIES, **tflite_dynamic.FAMILIES}
 ATTEMPTS = 40
 
 

@@ -74,6 +74,8 @@ class Case:
     answer: object = None  # of LiteRT, where it is known already
     twin: object = None    # as in examine.Case: not sampled here
     stored: bool = False   # LiteRT's results are asked for as it stores them
+    kernels: str = "BUILTIN_WITHOUT_DEFAULT_DELEGATES"  # LiteRT's
+    peer: bytes = b""      # the model that LiteRT is asked for, where it is not the same
     declined: str = ""     # why there is no model: LiteRT rejects it, or crashes
 
     @property

@@ -83,7 +83,7 @@ def real(detail, stored):
 
 def answer_of(case):
     from ai_edge_litert.interpreter import Interpreter, OpResolverType
-    interpreter = Interpreter(model_content=case.content, num_threads=1, experimental_op_resolver_type=OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES)
+    interpreter = Interpreter(model_content=case.peer or case.content, num_threads=1, experimental_op_resolver_type=getattr(OpResolverType, case.kernels))
     inputs = {d["name"]: d for d in interpreter.get_input_details()}
     for name, shape in case.shapes.items():
         interpreter.resize_tensor_input(inputs[name]["index"], shape, strict=True)

@@ -45,7 +45,7 @@ def options_of(name):
 
 def convert(path, target, options):
     """Converts without Winograd; a quantised model becomes a float one. Returns the exit code and what was wrong."""
-    real = ["--dequantize"] if path.parent.name == "quantized" else []
+    real = ["--dequantize"] if path.parent.name == "quantized" or (path.parent.name == "public" and path.suffix == ".tflite") else []
     done = nsk("convert", path, "-o", target, "--no-winograd", "--no-check", "--quiet", *options, *real)
     return done.returncode, done.stderr.strip()
 

@@ -259,20 +259,28 @@ def own_states():
     by_leaving_out("--no-states", ["Convert it without"], ["convert", FOLDER / "g.json", "-o", FOLDER / "m.nsk"], "--no-states", inputs={"x": np.ones((1, 2), np.float32)}, wanted={"y": np.exp([[2.5, 3.5]])})
 
 
-@cures(": --dequantize makes the model a float32 one")
+@cures(": --dequantize makes the model a float32 one", "Convert it without --dequantize")
 def tflite():
     from tflite_writer import Writer
+    def stored(w, name, scale, **more):
+        t, q = w.tensor(name, [1, 4], np.int8, **more), w.schema.QuantizationParametersT()
+        q.scale, q.zeroPoint = [scale], [0]
+        w.graph.tensors[t].quantization = q
+        return t
     w = Writer()
-    x, y = w.tensor("x", [1, 4], np.float32), w.tensor("y", [1, 2], np.float32)
-    k = w.tensor("k", [2, 4], np.int8, np.arange(8, dtype=np.int8).reshape(2, 4))
-    q = w.schema.QuantizationParametersT()
-    q.scale, q.zeroPoint = [0.1], [0]
-    w.graph.tensors[k].quantization = q
-    w.operator("FULLY_CONNECTED", [x, k], [y], ("FullyConnectedOptions", {}))
+    x, y = w.tensor("x", [1, 4], np.float32), w.tensor("y", [1, 4], np.float32)
+    w.operator("MUL", [x, stored(w, "k", 0.1, data=np.arange(4))], [y], ("MulOptions", {}))
     (FOLDER / "m.tflite").write_bytes(w.finish([x], [y]))
     command = ["convert", FOLDER / "m.tflite", "-o", FOLDER / "m.nsk"]
-    if refused("integer weights", ["--dequantize makes"], *command):
-        works("integer weights", *command, "--dequantize")
+    if refused("integers beside floats", ["--dequantize makes"], *command):
+        works("integers beside floats", *command, "--dequantize")
+    w = Writer()
+    x, y, h = stored(w, "x", 0.1), stored(w, "y", 0.2), w.tensor("h", [], None)
+    w.operator("VAR_HANDLE", [], [h], ("VarHandleOptions", {"container": "", "sharedName": "v"}))
+    w.operator("ASSIGN_VARIABLE", [h, x], [], ("AssignVariableOptions", {}))
+    w.operator("READ_VARIABLE", [h], [y], ("ReadVariableOptions", {}))
+    (FOLDER / "m.tflite").write_bytes(w.finish([x], [y]))
+    by_leaving_out("two scales", ["Convert it without"], command, "--dequantize", inputs={"x": np.array([[1, 2, 3, 4]], np.int8)}, wanted={"y": np.array([[1, 2, 3, 4]], np.int8)})
     w = Writer()
     x, a, y = (w.tensor(n, [1, 4], np.float32) for n in "xay")
     w.operator("RELU", [x], [a])

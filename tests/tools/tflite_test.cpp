@@ -260,14 +260,25 @@ TEST_CASE("tflite: activations of 4 bits are not kept in bytes") {
   CHECK(contains(refusal(w.finish({x}, {y})), "of 4 bits"));
 }
 
-TEST_CASE("tflite: a bias without a scale in a quantised layer is refused") {
-  tflite_writer w;
-  const int x = w.tensor({"x", {1, 2}, type::INT8, {}, {0.5f}, {0}}),
-            k = w.tensor({"k", {1, 2}, type::INT8, {1, 2}, {0.5f}, {0}});
-  const int bias = w.integers("bias", {1}, {7}), y = w.tensor({"y", {1, 1}, type::INT8, {}, {0.5f}, {0}});
-  w.node(op::FULLY_CONNECTED, {x, k, bias}, {y}, tfl::BuiltinOptions::FullyConnectedOptions,
-         tfl::CreateFullyConnectedOptions(w.b));
-  CHECK(contains(refusal(w.finish({x}, {y}), true), "bias"));
+TEST_CASE("tflite: integers of a bias are in units of its sums, up to what LiteRT refuses") {
+  const auto model = [](nsk::test::tflite_tensor_text bias) {
+    tflite_writer w;
+    const int x = w.tensor({"x", {1, 2}, type::INT8, {}, {0.5f}, {0}}),
+              k = w.tensor({"k", {1, 2}, type::INT8, {1, 2}, {0.5f}, {0}});
+    const int b = w.tensor(bias), y = w.tensor({"y", {1, 1}, type::INT8, {}, {0.5f}, {0}});
+    w.node(op::FULLY_CONNECTED, {x, k, b}, {y}, tfl::BuiltinOptions::FullyConnectedOptions,
+           tfl::CreateFullyConnectedOptions(w.b));
+    return w.finish({x}, {y});
+  };
+  const nsk::test::tflite_tensor_text seven{"bias", {1}, type::INT32, {7, 0, 0, 0}, {0.259f}, {0}};
+  const graph near = import_bytes(model(seven), true);
+  check_numbers(evaluate(near, {{"x", make_floats({1, 2}, {1, 1})}}), {1.5f + 7 * 0.25f});
+  CHECK(near.facts.warnings.size() == 1);
+  nsk::test::tflite_tensor_text far = seven, none = seven;
+  far.scale = {0.261f};
+  none.scale = {}, none.zero = {};
+  CHECK(contains(refusal(model(far), true), "the scale of its bias"));
+  CHECK(contains(refusal(model(none), true), "bias"));
 }
 
 namespace {

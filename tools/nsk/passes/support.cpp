@@ -292,7 +292,7 @@ const std::vector<operator_support>& supported_tflite_operators() {
       {{"SVDF"}, "MatMul, Mul, ReduceSum and a state", "float32"},
       {{"VAR_HANDLE", "READ_VARIABLE", "ASSIGN_VARIABLE", "CALL_ONCE"},
        "states, with the initial values that CALL_ONCE gives",
-       "types and shapes that stay"},
+       "types and shapes that stay; stored integers too"},
       {{"IF", "CALL"}, "the branch, or both and Where; the graph", ""},
       {{"WHILE"}, "its bodies, one after the other", "1024 iterations, whose number is known at conversion"}};
   return table;
@@ -344,8 +344,8 @@ std::string operators_page() {
       "Anything else is refused at conversion with the node's name, operator, opset and shapes, and what would "
       "help.\n\n"
       "## TensorFlow Lite\nThe first subgraph of a .tflite file. Operators become those of the table above, with its "
-      "limits. Float16 and sparse constants are widened\nat conversion, quantised models compute their integers; what "
-      "lasts from run to run becomes states.\n\n"
+      "limits. Float16 and sparse constants are widened\nat conversion, and integer weights for float32 activations "
+      "(dynamic range); quantised models compute their integers; what\nlasts from run to run becomes states.\n\n"
       "| TensorFlow Lite operator | becomes | what there is, and limits |\n| --- | --- | --- |\n";
   page += table(supported_tflite_operators());
   return page;

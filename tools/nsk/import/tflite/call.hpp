@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// What a rule sees: one operator of the file, its tensors, and the graph that is being made.
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 #include "errors.hpp"
@@ -19,6 +21,8 @@ struct context {
   surroundings around;
   memories states;
   tensors known;
+  std::map<memory_id, const tflite_tensor*> stored_as;  ///< the first quantised tensor of a variable
+  std::set<std::string> odd_biases;                     ///< tensors whose own scale is not that of the sums
 };
 
 /// The form of an output that is bound with channels first.

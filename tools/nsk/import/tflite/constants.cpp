@@ -170,7 +170,7 @@ stored_scale scale_of(const tflite_tensor& t) {
 }
 
 array decode_tflite(const tflite_tensor& t, bool dequantize) {
-  const std::optional<element> type = element_of_tflite(t.data->type());
+  const std::optional<element> type = t.signed_bytes ? element::i8 : element_of_tflite(t.data->type());
   if (!type) refuse(what(t) + " holds elements of type " + name_of(t.data->type()) + ", which are not supported");
   array stored = t.data->sparsity() == nullptr ? widened(t, t.shape, *type) : array();
   if (t.data->sparsity() != nullptr) {

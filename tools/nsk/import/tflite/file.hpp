@@ -25,6 +25,7 @@ struct tflite_tensor {
   const tfl::Tensor* data = nullptr;
   const std::byte* bytes = nullptr;  ///< of a constant, null for all others
   std::size_t size = 0;
+  bool signed_bytes = false;  ///< a constant of uint8 whose bytes are read as int8
 };
 
 struct tflite_subgraph {

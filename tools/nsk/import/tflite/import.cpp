@@ -4,47 +4,13 @@
 #include <algorithm>
 #include <set>
 
-#include "errors.hpp"
-#include "import/tflite/constants.hpp"
 #include "import/tflite/metadata.hpp"
 #include "import/tflite/other_outputs.hpp"
 #include "import/tflite/rules.hpp"
+#include "import/tflite/stored_uses.hpp"
 
 namespace nsk::tool {
 namespace {
-
-/// Refuses what stores integers, and is not computed in them: recurrent layers, whose states are rounded in ways of
-/// their own; graphs inside others; integer weights for activations in float32, which runtimes round as the run finds
-/// them.
-void refuse_stored(const tflite_file& file) {
-  for (const auto& numbered : file.subgraphs) {
-    const auto& g = numbered.second;
-    const auto stored = [&g](int t) { return t >= 0 && is_quantized(g.tensors[static_cast<std::size_t>(t)]); };
-    const auto constant = [&g](int t) { return g.tensors[static_cast<std::size_t>(t)].bytes != nullptr; };
-    for (const tflite_operator& o : g.operators) {
-      const bool reads = std::any_of(o.inputs.begin(), o.inputs.end(), stored),
-                 makes = std::any_of(o.outputs.begin(), o.outputs.end(), stored);
-      if (!reads && !makes) continue;
-      const auto in_four_bits = [&](int t) {  // kept in bytes, such a tensor would saturate where bytes do
-        return stored(t) && !constant(t) &&
-               g.tensors[static_cast<std::size_t>(t)].data->type() == tfl::TensorType::INT4;
-      };
-      const bool recurrent = o.name.find("LSTM") != std::string::npos || o.name.find("RNN") != std::string::npos ||
-                             o.name == "SVDF",
-                 short_ones = std::any_of(o.inputs.begin(), o.inputs.end(), in_four_bits) ||
-                              std::any_of(o.outputs.begin(), o.outputs.end(), in_four_bits),
-                 mixed = !makes && o.name != "DEQUANTIZE" &&
-                         std::any_of(o.inputs.begin(), o.inputs.end(), [&](int t) { return stored(t) && constant(t); });
-      if (!recurrent && !short_ones && !mixed && &g == &file.main()) continue;
-      refuse("operator " + std::to_string(o.index) + " (" + o.name + ") works on stored integers " +
-             (recurrent    ? "with a state"
-              : short_ones ? "of 4 bits"
-              : mixed      ? "and on float32"
-                           : "in a graph inside another") +
-             ", which are not computed as such: --dequantize makes the model a float32 one");
-    }
-  }
-}
 
 /// Notes inputs whose first length the file leaves open, and no option gives; warns of other open lengths.
 void report_open_lengths(const tflite::context& k, model_facts& facts) {
@@ -87,12 +53,22 @@ void report_signatures(const tflite_file& file, model_facts& facts) {
                            "; export each of them to a file of its own");
 }
 
+/// Warns once of biases whose scales are not those of the sums that they are added to.
+void report_biases(const tflite::context& k, model_facts& facts) {
+  if (k.odd_biases.empty()) return;
+  const std::size_t count = k.odd_biases.size();
+  facts.warnings.push_back(
+      "the scale of " + (count == 1 ? std::string("a bias") : std::to_string(count) + " biases") + " ('" +
+      *k.odd_biases.begin() + (count == 1 ? "')" : "' and others)") +
+      " is not that of its input times that of its weights; its integers are added to the sums as they are, as LiteRT "
+      "adds them");
+}
+
 graph translated(const tflite_file& file, const tflite_options& options) {
   tflite::context k(file, options);
   graph& g = k.made.result();
   g.name = file.name;
   g.producer = file.producer;
-  if (!options.dequantize) refuse_stored(file);
   for (const int t : file.main().inputs) k.known.add_input(t);
   for (const tflite_operator& o : file.main().operators) tflite::translate(k, o);
   k.made.set_owner("");
@@ -100,6 +76,7 @@ graph translated(const tflite_file& file, const tflite_options& options) {
   k.states.finish();
   report_open_lengths(k, g.facts);
   report_signatures(file, g.facts);
+  report_biases(k, g.facts);
   return std::move(g);
 }
 
@@ -107,7 +84,10 @@ graph translated(const tflite_file& file, const tflite_options& options) {
 
 graph import_tflite(const std::byte* bytes, std::size_t size, const std::string& name, const tflite_options& options) {
   const tflite_file file = read_tflite(bytes, size, name);
-  graph g = translated(tflite::with_outputs(file, options.outputs), options);
+  tflite_file part = tflite::with_outputs(file, options.outputs);
+  const std::string widened = tflite::prepare_stored(part, options.dequantize);
+  graph g = translated(part, options);
+  if (!widened.empty() && !options.dequantize) g.facts.notes.push_back(widened);
   const std::vector<std::string> warnings = std::move(g.facts.warnings), notes = std::move(g.facts.notes);
   g.facts = tflite_facts(file, bytes);
   g.facts.notes = notes;

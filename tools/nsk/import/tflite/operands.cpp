@@ -56,28 +56,71 @@ value_id operand(call& c, int t, bool images) {
   return transposed(c, reshaped(c, c.plain(t), wide), channels_to_front);
 }
 
-/// Runtimes add the integers of a bias to sums, which have the scales of input and weights, whatever its own one says.
-void require_scale_of_sums(const call& c, int bias, int x, int weights) {
+namespace {
+
+/// The scales of sums, those of the input times those of the weights; nothing where only one of the two is stored.
+std::vector<float> scales_of_sums(const call& c, int x, int weights) {
+  if (!is_quantized(c.tensor(x)) || !is_quantized(c.tensor(weights))) return {};
+  const std::vector<float> of_x = scale_of(c.tensor(x)).scale, of_weights = scale_of(c.tensor(weights)).scale;
+  c.require(of_x.size() == 1, "its input is an activation with a scale per channel. The file is damaged");
+  std::vector<float> product;
+  for (const float s : of_weights) product.push_back(s * of_x[0]);
+  return product;
+}
+
+/// Whether the file stores a bias in units of the sums. Refuses what LiteRT refuses, where the bias has one scale.
+bool has_scales_of_sums(const call& c, int bias, const std::vector<float>& sums) {
   constexpr double tolerance = 1e-5, smallest = 1e-44;  // of roundings, of the subnormal ones
-  if (!is_quantized(c.tensor(bias)) || !is_quantized(c.tensor(x)) || !is_quantized(c.tensor(weights))) return;
-  const auto own = scale_of(c.tensor(bias)).scale, of_x = scale_of(c.tensor(x)).scale,
-             of_weights = scale_of(c.tensor(weights)).scale;
-  const std::size_t count = std::max(own.size(), of_weights.size());
-  bool agrees = of_x.size() == 1 && (own.size() == 1 || own.size() == count) &&
-                (of_weights.size() == 1 || of_weights.size() == count);
+  constexpr double max_steps = 0.02;                    // of the result's, that LiteRT takes
+  const bool stored = is_quantized(c.tensor(bias));
+  const std::vector<float> own = stored ? scale_of(c.tensor(bias)).scale : std::vector<float>{0};
+  const std::size_t count = std::max(own.size(), sums.size());
+  bool agrees = (own.size() == 1 || own.size() == count) && (sums.size() == 1 || sums.size() == count);
+  double apart = 0;
   for (std::size_t i = 0; agrees && i < count; ++i) {
-    const double product = static_cast<double>(of_x[0]) * static_cast<double>(of_weights[i % of_weights.size()]);
-    agrees = std::abs(static_cast<double>(own[i % own.size()]) - product) <= tolerance * product + smallest;
+    const double product = sums[i % sums.size()],
+                 difference = std::abs(static_cast<double>(own[i % own.size()]) - product);
+    apart = std::max(apart, difference);
+    agrees = stored && difference <= tolerance * product + smallest;
   }
-  if (!agrees)
+  const bool by_channel = c.name() != "FULLY_CONNECTED" && c.tensor(c.output()).data->type() != tfl::TensorType::UINT8;
+  if (agrees || by_channel || sums.size() != 1 || !is_quantized(c.tensor(c.output()))) return agrees;
+  if (apart > max_steps * static_cast<double>(scale_of(c.tensor(c.output())).scale[0]))
     c.fail("the scale of its bias '" + c.tensor(bias).name +
            "' is not that of its input times that of its weights, by which runtimes take it. The file is damaged");
+  return false;
+}
+
+/// A bias whose integers are in units of the sums, as runtimes add them, whatever the file says.
+value_id bias_in_sums(call& c, int t, const std::vector<float>& sums) {
+  array stored = decode_tflite(c.tensor(t), false);
+  const std::int64_t count = static_cast<std::int64_t>(sums.size());
+  c.require(stored.shape.size() == 1 && (count == 1 || count == stored.count()),
+            "its weights have another number of scales than its bias has numbers. The file is damaged");
+  c.all().odd_biases.insert(c.tensor(t).name);
+  if (c.options_of_import().dequantize) {
+    array real(element::f32, stored.shape);
+    for (std::int64_t i = 0; i < stored.count(); ++i)
+      real.set(i, static_cast<double>(sums[static_cast<std::size_t>(i % count)]) * stored.number(i));
+    return c.constant(std::move(real));
+  }
+  const shape_t shape = count == 1 ? shape_t{} : shape_t{count};
+  const value_id zero = c.constant(array(stored.type, shape));
+  return c.all().made.emit_kept("DequantizeLinear",
+                                {c.all().known.integers(t, false), c.constant(make_floats(shape, sums)), zero},
+                                {{"axis", std::int64_t{0}}});
+}
+
 }
 
 value_id bias_of(call& c, std::size_t i, int x, int weights) {
   if (!c.has(i)) return no_value;
   const int t = c.input(i);
-  require_scale_of_sums(c, t, x, weights);
+  const auto type = c.tensor(t).data->type();
+  if (const std::vector<float> sums = scales_of_sums(c, x, weights);
+      !sums.empty() && c.tensor(t).bytes != nullptr &&
+      (type == tfl::TensorType::INT32 || type == tfl::TensorType::INT64) && !has_scales_of_sums(c, t, sums))
+    return bias_in_sums(c, t, sums);
   if (c.type(t) != element::f32)
     c.fail("the bias '" + c.tensor(t).name + "' is " + name_of(c.tensor(t).data->type()) +
            " without a scale. The file is damaged");

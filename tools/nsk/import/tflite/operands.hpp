@@ -30,8 +30,9 @@ bool prefer_images(const call& c, const std::vector<int>& tensors);
 inline value_id in_form(call& c, int t, bool images) { return images ? c.image(t) : c.plain(t); }
 /// A tensor as an operand that is broadcast to rank 4 with channels first, or as it is.
 value_id operand(call& c, int t, bool images);
-/// The value of a bias, or no value where it is absent. Refuses others than float32, and stored ones by another scale
-/// than that of the tensor `x` times that of `weights`.
+/// The value of a bias, or no value where it is absent. The integers of a stored one are in units of the sums, whose
+/// scale is that of the tensor `x` times that of `weights`, as LiteRT takes them, whatever scale of its own it has.
+/// Refuses others than float32, and other scales where LiteRT refuses them.
 value_id bias_of(call& c, std::size_t i, int x, int weights);
 
 /// Refuses strides, dilations or sides of windows that are not positive.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 /// Rules for variables: resources that operators name, read, assign and initialise.
 #include "graph/names.hpp"
+#include "import/tflite/constants.hpp"
 #include "import/tflite/rules.hpp"
 #include "import/tflite/subgraphs.hpp"
 
@@ -24,15 +25,31 @@ void variable_handle(call& c) {
   c.all().known.here().handles[c.output()] = c.all().states.of_resource(container, name);
 }
 
+/// Refuses a variable of stored integers whose tensors have several scales, where their meaning is computed: what is
+/// kept from run to run are the integers.
+void require_one_meaning(call& c, memory_id id, int t) {
+  if (!is_quantized(c.tensor(t)) || c.is_stored(t)) return;
+  const auto [first, is_new] = c.all().stored_as.try_emplace(id, &c.tensor(t));
+  if (!is_new && !stored_alike(*first->second, c.tensor(t)))
+    c.fail("'" + first->second->name + "' and '" + c.tensor(t).name +
+           "' are stored in one variable with different scales or zero points. Convert it without --dequantize");
+}
+
 void read_variable(call& c) {
   c.require_operands(1, 1);
-  c.bind(0, c.all().states.current(resource_of(c, c.input(0))));
+  const memory_id id = resource_of(c, c.input(0));
+  require_one_meaning(c, id, c.output());
+  const value_id v = c.all().states.current(id);
+  c.is_stored(c.output()) ? c.all().known.bind_integers(c.output(), v, false) : c.bind(0, v);
 }
 
 void assign_variable(call& c) {
   c.require_operands(2, 2, 0);
   const memory_id id = resource_of(c, c.input(0));
-  const value_id v = c.plain(c.input(1));
+  const int t = c.input(1);
+  require_one_meaning(c, id, t);
+  const value_id v = c.is_stored(t) ? c.all().known.integers(t, false) : c.plain(t);
+  c.require(v != no_value, "what it assigns is a variable tensor of stored integers, which is not supported");
   c.all().around.initialising ? c.all().states.initialise(id, v) : c.all().states.write(id, v);
 }
 
