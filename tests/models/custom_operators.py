@@ -177,20 +177,27 @@ def detection(folder):
     from flatbuffers import flexbuffers
     from tflite_writer import Writer
     worst = 0.0
-    for seed, (boxes, classes, background, regular, maximum, minimum) in enumerate(
-            ((40, 3, 1, False, 10, 0.3), (40, 3, 0, False, 10, 0.9), (5, 2, 1, False, 10, 0.0), (40, 3, 1, True, 10, 0.3), (40, 1, 0, True, 20, 0.6), (5, 2, 0, True, 12, 0.1))):
+    for seed, (boxes, classes, background, regular, maximum, minimum, stored) in enumerate(
+            ((40, 3, 1, False, 10, 0.3, False), (40, 3, 0, False, 10, 0.9, False), (5, 2, 1, False, 10, 0.0, False), (40, 3, 1, True, 10, 0.3, False), (40, 1, 0, True, 20, 0.6, False),
+             (5, 2, 0, True, 12, 0.1, False), (40, 3, 1, False, 10, 0.3, True), (40, 3, 1, True, 10, 0.3, True), (300, 5, 0, False, 20, 0.5, True))):
         generator = np.random.default_rng(seed)
         options = {"max_detections": maximum, "max_classes_per_detection": 1, "detections_per_class": 7, "use_regular_nms": regular,
                    "nms_score_threshold": minimum, "nms_iou_threshold": 0.4, "num_classes": classes, "y_scale": 10.0, "x_scale": 10.0, "h_scale": 5.0, "w_scale": 5.0}
         anchors = np.concatenate([generator.uniform(0, 1, [boxes, 2]), generator.uniform(0.1, 0.4, [boxes, 2])], 1)
         w = Writer()
-        codes = w.tensor("codes", [1, boxes, 4], np.float32)
-        scores = w.tensor("scores", [1, boxes, classes + background], np.float32)
-        constant = w.tensor("anchors", [boxes, 4], np.float32, anchors)
+        kind = np.uint8 if stored else np.float32
+        codes = w.tensor("codes", [1, boxes, 4], kind)
+        scores = w.tensor("scores", [1, boxes, classes + background], kind)
+        constant = w.tensor("anchors", [boxes, 4], kind, np.rint(anchors * 200) if stored else anchors)
+        for t, scale, zero in ((codes, 4 / 255, 128), (scores, 1 / 255, 0), (constant, 1 / 200, 0)) if stored else ():
+            w.graph.tensors[t].quantization = q = w.schema.QuantizationParametersT()
+            q.scale, q.zeroPoint = [scale], [zero]
         results = [w.tensor(name, [], np.float32) for name in ("boxes", "classes", "scores_out", "count")]
         w.operator("TFLite_Detection_PostProcess", [codes, scores, constant], results, custom_options=bytes(flexbuffers.Dumps(options)))
         content = w.finish([codes, scores], results)
         inputs = {"codes": generator.uniform(-2, 2, [1, boxes, 4]).astype(np.float32), "scores": generator.uniform(0, 1, [1, boxes, classes + background]).astype(np.float32)}
+        if stored:
+            inputs = {name: generator.integers(0, 255, value.shape, endpoint=True).astype(np.uint8) for name, value in inputs.items()}
         interpreter = Interpreter(model_content=content, num_threads=1)
         interpreter.allocate_tensors()
         for detail in interpreter.get_input_details():
