@@ -35,6 +35,7 @@ class fixed_point_multiplier {
     return rounded_shift(nudged / (std::int64_t{1} << 31), std::max(-m_exponent, 0));
   }
   int exponent() const { return m_exponent; }
+  std::int64_t fraction() const { return m_fraction; }  ///< in 31 bits
   /// The fraction in 16 bits.
   std::int64_t fraction16() const { return std::min<std::int64_t>((m_fraction + 32768) >> 16, 32767); }
 

@@ -7,9 +7,18 @@
 
 namespace nsk::tool::tflite {
 
-memory_id memories::of_variable(int graph, int tensor, const std::string& name, element type, const shape_t& shape) {
+memory_id memories::of_variable(int graph, int tensor, const std::string& name, element type, const shape_t& shape,
+                                std::int64_t start) {
   const auto [found, is_new] = m_variables.try_emplace({graph, tensor}, m_memories.size());
-  if (is_new) m_memories.push_back({graph == 0 ? name : m_emitter.names().unique(name)});
+  if (is_new) {
+    m_memories.push_back({graph == 0 ? name : m_emitter.names().unique(name)});
+    if (start != 0) {
+      m_emitter.limits().make(count_of(shape), "its state");
+      array numbers(type, shape);
+      for (std::int64_t i = 0; i < numbers.count(); ++i) numbers.set_integer(i, start);
+      m_memories.back().initial = std::make_shared<const array>(std::move(numbers));
+    }
+  }
   if (m_around.initialising) refuse("it uses a variable tensor inside an initialiser");
   if (m_around.loops != 0)
     refuse(

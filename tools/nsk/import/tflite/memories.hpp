@@ -29,9 +29,10 @@ class memories {
  public:
   memories(emitter& e, const surroundings& around) : m_emitter(e), m_around(around) {}
 
-  /// The memory of tensor `tensor` of graph `graph`, a variable of this name, type and shape; it begins with zeros.
-  /// Refuses variables inside initialisers and loops.
-  memory_id of_variable(int graph, int tensor, const std::string& name, element type, const shape_t& shape);
+  /// The memory of tensor `tensor` of graph `graph`, a variable of this name, type and shape; every
+  /// element begins with `start`. Refuses variables inside initialisers and loops.
+  memory_id of_variable(int graph, int tensor, const std::string& name, element type, const shape_t& shape,
+                        std::int64_t start);
   memory_id of_resource(const std::string& container, const std::string& name);
 
   /// What a memory holds after the operators so far; the graph gets an input for it where no operator has written it
@@ -60,7 +61,7 @@ class memories {
     value_id first = no_value;  ///< what a run begins with: an input of the graph, made when read
     value_id now = no_value;    ///< what it holds after the operators so far
     bool resource = false;
-    std::shared_ptr<const array> initial = nullptr;  ///< of a resource; a variable tensor begins with zeros
+    std::shared_ptr<const array> initial = nullptr;  ///< of a variable tensor, null: zeros
   };
 
   emitter& m_emitter;

@@ -3,6 +3,7 @@
 /// become states.
 #include "import/tflite/nodes.hpp"
 #include "import/tflite/operands.hpp"
+#include "import/tflite/recurrent_stored.hpp"
 #include "import/tflite/rules.hpp"
 #include "import/tflite/sequence.hpp"
 
@@ -116,6 +117,7 @@ void bidirectional_recurrent_layer(call& c) {
 /// an output.
 void filter_over_time(call& c) {
   c.require_operands(5, 5);
+  if (c.is_stored(c.input(0))) return filter_stored(c);
   const auto& o = c.options<tfl::SVDFOptions>();
   const sequence s = one_step_of(c, c.input(0));
   c.require(c.rank(c.input(1)) == 2 && c.rank(c.input(2)) == 2, "its weights must have two dimensions");

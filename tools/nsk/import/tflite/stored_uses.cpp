@@ -40,8 +40,9 @@ const hybrid_form* hybrid_form_of(const tflite_operator& o) {
                                                                                                  : &found->second;
 }
 
+/// Layers with a memory that have no form on stored integers.
 bool has_a_state(const tflite_operator& o) {
-  return o.name.find("LSTM") != std::string::npos || o.name.find("RNN") != std::string::npos || o.name == "SVDF";
+  return o.name.find("LSTM") != std::string::npos || o.name.find("RNN") != std::string::npos;
 }
 
 /// The operators of one graph of the file.
@@ -118,7 +119,9 @@ class looker {
   void require_computed(const tflite_operator& o) {
     const bool reads = any(o.inputs, [&](int t) { return stored(t); }),
                makes = any(o.outputs, [&](int t) { return stored(t); });
-    if ((!reads && !makes) || o.name == "ASSIGN_VARIABLE" || o.name == "TFLite_Detection_PostProcess") return;
+    if ((!reads && !makes) || o.name == "ASSIGN_VARIABLE" ||
+        (o.name == "SVDF" && !o.inputs.empty() && stored(o.inputs[0])) || o.name == "TFLite_Detection_PostProcess")
+      return;
     const bool short_ones = any(o.inputs, [&](int t) { return in_four_bits(t); }) ||
                             any(o.outputs, [&](int t) { return in_four_bits(t); }),
                mixed =

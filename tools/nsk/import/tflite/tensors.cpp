@@ -96,7 +96,7 @@ value_id tensors::stored_constant(int t) {
 }
 
 value_id tensors::integers(int t, bool image) {
-  const forms& f = m_scope.forms_of[static_cast<std::size_t>(t)];
+  const forms& f = load(t);
   const bool constant = f.stored == no_value && !tensor(t).data->is_variable() && is_constant(t);
   const value_id stored = constant ? stored_constant(t) : f.stored;
   const bool made_as_image = !constant && f.made_as_image;
@@ -132,7 +132,10 @@ std::string tensors::value_name(int t) {
 }
 
 memory_id tensors::memory_of(int t) {
-  return m_memories.of_variable(m_scope.number, t, tensor(t).name, type(t), shape(t));
+  const bool stored = is_stored(t);
+  return m_memories.of_variable(m_scope.number, t, tensor(t).name,
+                                stored ? *element_of_tflite(tensor(t).data->type()) : type(t), shape(t),
+                                stored ? scale_of(tensor(t)).zero[0] : 0);
 }
 
 /// Gives constants and variables of the file a value at first use.
@@ -140,7 +143,9 @@ forms& tensors::load(int t) {
   forms& f = m_scope.forms_of[static_cast<std::size_t>(t)];
   if (f.plain != no_value || f.image != no_value) return f;
   if (tensor(t).data->is_variable()) {
-    f.plain = m_memories.current(memory_of(t));
+    const value_id held = m_memories.current(memory_of(t));
+    if (is_stored(t)) f.stored = held;
+    f.plain = is_stored(t) ? widened(t, held, {}, false) : held;
     return f;
   }
   const auto [loaded, is_new] = m_loaded.try_emplace({m_scope.number, t}, no_value);
@@ -260,8 +265,14 @@ void tensors::bind_stored(int t, value_id v, bool image) {
 }
 
 void tensors::write_variable(int t, value_id v) {
+  if (is_stored(t)) return write_integers(t, stored_as(t, v));
   m_memories.write(memory_of(t), v);
   m_scope.forms_of[static_cast<std::size_t>(t)] = {v, no_value, false};
+}
+
+void tensors::write_integers(int t, value_id v) {
+  m_memories.write(memory_of(t), v);
+  m_scope.forms_of[static_cast<std::size_t>(t)] = {widened(t, v, {}, false), no_value, false, v};
 }
 
 }

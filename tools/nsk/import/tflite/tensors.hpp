@@ -70,7 +70,7 @@ class tensors {
   value_id port(int t);
   /// A constant of a layer with its axes permuted: DequantizeLinear of its integers where it stores them.
   value_id layer_constant(int t, const std::vector<std::int64_t>& order);
-  /// The integers of a tensor that is stored, in the given form; no_value where it is a variable.
+  /// The integers of a tensor that is stored, in the given form.
   value_id integers(int t, bool image);
   memory_id memory_of(int t);  ///< of a variable tensor
 
@@ -84,8 +84,10 @@ class tensors {
   void bind(int t, value_id v, bool image, bool any_shape);
   /// The same where `v` are the integers that tensor `t` stores.
   void bind_integers(int t, value_id v, bool image);
-  /// Writes a variable tensor.
+  /// Writes a variable tensor; stored ones keep integers.
   void write_variable(int t, value_id v);
+  /// The same where `v` are the integers that it stores.
+  void write_integers(int t, value_id v);
   std::string operator_name(const tflite_operator& o) const {
     return m_scope.prefix + o.name + "_" + std::to_string(o.index);
   }
