@@ -1515,6 +1515,7 @@ struct OperatorBuilder {
   void add_builtin_options_type(BuiltinOptions builtin_options_type) { fbb_.AddElement<uint8_t>(Operator::VT_BUILTIN_OPTIONS_TYPE, static_cast<uint8_t>(builtin_options_type), 0); }
   void add_builtin_options(flatbuffers::Offset<void> builtin_options) { fbb_.AddOffset(Operator::VT_BUILTIN_OPTIONS, builtin_options); }
   void add_custom_options(flatbuffers::Offset<flatbuffers::Vector<uint8_t>> custom_options) { fbb_.AddOffset(Operator::VT_CUSTOM_OPTIONS, custom_options); }
+  void add_intermediates(flatbuffers::Offset<flatbuffers::Vector<int32_t>> intermediates) { fbb_.AddOffset(Operator::VT_INTERMEDIATES, intermediates); }
   explicit OperatorBuilder(flatbuffers::FlatBufferBuilder &_fbb)
         : fbb_(_fbb) { start_ = fbb_.StartTable(); }
   flatbuffers::Offset<Operator> Finish() {
@@ -1531,8 +1532,10 @@ inline flatbuffers::Offset<Operator> CreateOperator(
     flatbuffers::Offset<flatbuffers::Vector<int32_t>> outputs = 0,
     BuiltinOptions builtin_options_type = BuiltinOptions::NONE,
     flatbuffers::Offset<void> builtin_options = 0,
-    flatbuffers::Offset<flatbuffers::Vector<uint8_t>> custom_options = 0) {
+    flatbuffers::Offset<flatbuffers::Vector<uint8_t>> custom_options = 0,
+    flatbuffers::Offset<flatbuffers::Vector<int32_t>> intermediates = 0) {
   OperatorBuilder builder_(_fbb);
+  builder_.add_intermediates(intermediates);
   builder_.add_custom_options(custom_options);
   builder_.add_builtin_options(builtin_options);
   builder_.add_outputs(outputs);
@@ -1549,10 +1552,12 @@ inline flatbuffers::Offset<Operator> CreateOperatorDirect(
     const std::vector<int32_t> *outputs = nullptr,
     BuiltinOptions builtin_options_type = BuiltinOptions::NONE,
     flatbuffers::Offset<void> builtin_options = 0,
-    const std::vector<uint8_t> *custom_options = nullptr) {
+    const std::vector<uint8_t> *custom_options = nullptr,
+    const std::vector<int32_t> *intermediates = nullptr) {
   auto inputs__ = inputs ? _fbb.CreateVector<int32_t>(*inputs) : 0;
   auto outputs__ = outputs ? _fbb.CreateVector<int32_t>(*outputs) : 0;
   auto custom_options__ = custom_options ? _fbb.CreateVector<uint8_t>(*custom_options) : 0;
+  auto intermediates__ = intermediates ? _fbb.CreateVector<int32_t>(*intermediates) : 0;
   return CreateOperator(
       _fbb,
       opcode_index,
@@ -1560,7 +1565,8 @@ inline flatbuffers::Offset<Operator> CreateOperatorDirect(
       outputs__,
       builtin_options_type,
       builtin_options,
-      custom_options__);
+      custom_options__,
+      intermediates__);
 }
 
 struct SubGraphBuilder {

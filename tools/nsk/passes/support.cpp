@@ -283,13 +283,14 @@ const std::vector<operator_support>& supported_tflite_operators() {
        "one class per detection; both kinds of suppression"},
       {{"LSTM", "UNIDIRECTIONAL_SEQUENCE_LSTM", "BIDIRECTIONAL_SEQUENCE_LSTM"},
        "LSTM and a state; one time step at a time with a projection, normalised gates, quantised states or RELU6",
-       "peepholes, coupled gates, limits, auxiliary inputs, both kernels; one direction quantised; 256 time steps "
-       "where "
-       "they are spelled out"},
+       "peepholes, coupled gates, limits, auxiliary inputs, both kernels; UNIDIRECTIONAL_SEQUENCE_LSTM on stored "
+       "integers, int8 with a cell of int16, in LiteRT's roundings, without normalised gates; 256 time steps where "
+       "they "
+       "are spelled out"},
       {{"RNN", "UNIDIRECTIONAL_SEQUENCE_RNN", "BIDIRECTIONAL_SEQUENCE_RNN"},
        "RNN and a state; one time step at a time with RELU6 or RELU_N1_TO_1",
-       "float32; an auxiliary input of the input's size"},
-      {{"SVDF"}, "MatMul, Mul, ReduceSum and a state", "float32"},
+       "float32, weights of int8 too; an auxiliary input of the input's size"},
+      {{"SVDF"}, "MatMul, Mul, ReduceSum and a state", "float32; int8 with a state of int16, in LiteRT's roundings"},
       {{"VAR_HANDLE", "READ_VARIABLE", "ASSIGN_VARIABLE", "CALL_ONCE"},
        "states, with the initial values that CALL_ONCE gives",
        "types and shapes that stay; stored integers too"},

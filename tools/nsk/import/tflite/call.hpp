@@ -22,6 +22,7 @@ struct context {
   memories states;
   tensors known;
   std::map<memory_id, const tflite_tensor*> stored_as;  ///< the first quantised tensor of a variable
+  std::map<std::vector<std::int64_t>, value_id> longs;  ///< constants of int64, made once for all time steps
   std::set<std::string> odd_biases;                     ///< tensors whose own scale is not that of the sums
 };
 

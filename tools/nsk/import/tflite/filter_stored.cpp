@@ -14,16 +14,6 @@ namespace {
 
 constexpr double state_range = 32768;
 
-/// The only scale of a tensor of type `type` whose zero point is 0, or any where it is free.
-double own_scale(call& c, int t, tfl::TensorType type, bool any_zero) {
-  const bool fits = is_quantized(c.tensor(t)) && c.tensor(t).data->type() == type;
-  if (!fits || scale_of(c.tensor(t)).scale.size() != 1 || (!any_zero && scale_of(c.tensor(t)).zero[0] != 0))
-    c.fail("'" + c.tensor(t).name + "' is not " + name_of(type) + " of one scale" +
-           (any_zero ? "" : " and the zero point 0") +
-           ", which this layer of stored integers needs: --dequantize makes the model a float32 one");
-  return static_cast<double>(scale_of(c.tensor(t)).scale[0]);
-}
-
 /// The largest sum of |weights| of an output, and of its bias.
 double sum_bound(const array& weights, const array* bias, std::int64_t outputs) {
   const std::int64_t each = outputs == 0 ? 0 : weights.count() / outputs;
@@ -36,6 +26,15 @@ double sum_bound(const array& weights, const array* bias, std::int64_t outputs) 
   return largest;
 }
 
+}
+
+float own_scale(call& c, int t, tfl::TensorType type, bool any_zero) {
+  const bool fits = is_quantized(c.tensor(t)) && c.tensor(t).data->type() == type;
+  if (!fits || scale_of(c.tensor(t)).scale.size() != 1 || (!any_zero && scale_of(c.tensor(t)).zero[0] != 0))
+    c.fail("'" + c.tensor(t).name + "' is not " + name_of(type) + " of one scale" +
+           (any_zero ? "" : " and the zero point 0") +
+           ", which this layer of stored integers needs: --dequantize makes the model a float32 one");
+  return scale_of(c.tensor(t)).scale[0];
 }
 
 void filter_stored(call& c) {
@@ -53,11 +52,15 @@ void filter_stored(call& c) {
       c.options<tfl::SVDFOptions>().fused_activation_function() == tfl::Activation::RELU,
       "its activation is not RELU, which LiteRT asks of such a layer: --dequantize makes the model a float32 one");
   const std::int64_t outputs = filters / per_output;
-  const double held_scale = own_scale(c, state, type::INT16, false),
-               first = own_scale(c, x, type::INT8, true) * own_scale(c, features, type::INT8, false) / held_scale,
-               second = held_scale * own_scale(c, time, type::INT16, false) / own_scale(c, y, type::INT8, true);
-  const value_id product = integer_product(c, c.all().known.integers(x, false), x, features);
-  value_id held = saturated_as(c, rescaled(c, product, first, product_bound(c, x, features)), element::i16);
+  const float held_scale = own_scale(c, state, type::INT16, false),
+              first = own_scale(c, x, type::INT8, true) * own_scale(c, features, type::INT8, false) / held_scale,
+              second = held_scale * own_scale(c, time, type::INT16, false) / own_scale(c, y, type::INT8, true);
+  const value_id weights_in = c.all().known.integers(features, false);
+  const std::int64_t zero = scale_of(c.tensor(x)).zero[0];
+  const value_id product =
+      integer_product(c, c.all().known.integers(x, false), zero, transposed(c, weights_in, {1, 0}));
+  const double reach = product_bound(*c.at(weights_in).constant, zero);
+  value_id held = saturated_as(c, rescaled(c, product, {static_cast<double>(first)}, reach), element::i16);
   held = reshaped(c, held, {batch, filters, 1});
   if (length > 1) {
     const value_id before = reshaped(c, c.all().known.integers(state, false), {batch, filters, length});
@@ -80,8 +83,8 @@ void filter_stored(call& c) {
   const value_id weighted = c.emit("Mul", {as_long(c, reshaped(c, held, grouped)), c.constant(std::move(longs))});
   value_id sum = c.emit("ReduceSum", {weighted, constant_integers(c, {2})}, {{"keepdims", std::int64_t{0}}});
   if (c.has(3)) sum = c.emit("Add", {sum, c.constant(std::move(bias))});
-  const value_id result =
-      c.emit("Add", {rescaled(c, sum, second, bound), long_constant(c, scale_of(c.tensor(y)).zero[0])});
+  const value_id result = c.emit(
+      "Add", {rescaled(c, sum, {static_cast<double>(second)}, bound), long_constant(c, scale_of(c.tensor(y)).zero[0])});
   c.all().known.write_integers(state, reshaped(c, held, {batch, filters * length}));
   c.all().known.bind_integers(y, saturated_as(c, result, element::i8), false);
 }

@@ -6,12 +6,21 @@
 
 #include "graph/fixed_point.hpp"
 #include "graph/integer_range.hpp"
-#include "import/tflite/constants.hpp"
 #include "import/tflite/nodes.hpp"
 
 namespace nsk::tool::tflite {
 
-value_id long_constant(call& c, std::int64_t v) { return c.constant(make_ints({}, {v})); }
+value_id long_constants(call& c, const std::vector<std::int64_t>& numbers) {
+  const auto [found, is_new] = c.all().longs.try_emplace(numbers, no_value);
+  const bool scalar = numbers.size() == 1;
+  if (is_new) {
+    const shape_t shape = scalar ? shape_t{} : shape_t{static_cast<std::int64_t>(numbers.size())};
+    found->second = c.constant(make_ints(shape, numbers));
+  }
+  return found->second;
+}
+
+value_id long_constant(call& c, std::int64_t v) { return long_constants(c, {v}); }
 
 value_id as_long(call& c, value_id integers) {
   const element type = c.at(integers).type;
@@ -38,33 +47,46 @@ value_id round_shifted(call& c, value_id v, int bits) {
   return floor_shifted(c, c.emit("Sub", {nudged, below}), bits);
 }
 
-value_id rescaled(call& c, value_id v, double factor, double bound) {
-  const fixed_point_multiplier m(factor);
-  const int up = std::max(m.exponent(), 0), down = std::max(-m.exponent(), 0);
-  c.require(up < 31 && bound * std::ldexp(1.0, up) < 0x1p31,
-            "its sums can be beyond int32, where runtimes differ: --dequantize makes the model a float32 one");
-  const value_id product = c.emit("Mul", {v, long_constant(c, m.fraction() * (std::int64_t{1} << up))});
-  const value_id nudged = c.emit("Add", {product, long_constant(c, std::int64_t{1} << 30)});
-  return round_shifted(c, floor_shifted(c, nudged, 31), down);
+value_id rescaled(call& c, value_id v, const std::vector<double>& factors, double bound) {
+  std::vector<std::int64_t> fraction, half, step, halves;
+  bool rounds = false, all_round = true;
+  for (const double factor : factors) {
+    const fixed_point_multiplier m(factor);
+    const int up = std::max(m.exponent(), 0), down = std::max(-m.exponent(), 0);
+    c.require(up < 31 && bound * std::ldexp(1.0, up) < 0x1p31,
+              "its sums can be beyond int32, where runtimes differ: --dequantize makes the model a float32 one");
+    fraction.push_back(m.fraction() * (std::int64_t{1} << up));
+    half.push_back(down == 0 ? 0 : std::int64_t{1} << (down - 1));
+    step.push_back(std::int64_t{1} << down);
+    halves.push_back(down == 0 ? 0 : 1);
+    rounds = rounds || down > 0;
+    all_round = all_round && down > 0;
+  }
+  const value_id product = c.emit("Mul", {v, long_constants(c, fraction)});
+  const value_id first = floor_shifted(c, c.emit("Add", {product, long_constant(c, std::int64_t{1} << 30)}), 31);
+  if (!rounds) return first;
+  value_id below = cast(c, c.emit("Less", {first, long_constant(c, 0)}), element::i64);
+  if (!all_round) below = c.emit("Mul", {below, long_constants(c, halves)});
+  const value_id nudged = c.emit("Sub", {c.emit("Add", {first, long_constants(c, half)}), below}),
+                 steps = long_constants(c, step);
+  return c.emit("Div", {c.emit("Sub", {nudged, c.emit("Mod", {nudged, steps})}), steps});
 }
 
-value_id integer_product(call& c, value_id x, int t, int weights) {
-  const element type = c.at(x).type;
-  array zero(type, {});
-  zero.set_integer(0, scale_of(c.tensor(t)).zero[0]);
-  const value_id w = transposed(c, c.all().known.integers(weights, false), {1, 0});
-  return as_long(c, c.emit("MatMulInteger", {x, w, c.constant(std::move(zero)), c.constant(array(c.at(w).type, {}))}));
+value_id integer_product(call& c, value_id x, std::int64_t zero_point, value_id weights) {
+  array zero(c.at(x).type, {});
+  zero.set_integer(0, zero_point);
+  const value_id none = c.constant(array(c.at(weights).type, {}));
+  return as_long(c, c.emit("MatMulInteger", {x, weights, c.constant(std::move(zero)), none}));
 }
 
-double product_bound(call& c, int t, int weights) {
-  const array stored = decode_tflite(c.tensor(weights), false);
-  const std::int64_t rows = stored.shape[0], depth = stored.shape[1], zero = scale_of(c.tensor(t)).zero[0];
-  const integer_range range = *range_of_stored(*element_of_tflite(c.tensor(t).data->type()));
+double product_bound(const array& weights, std::int64_t zero) {
+  const std::int64_t rows = weights.shape[0], depth = weights.shape[1];
+  const integer_range range = *range_of_stored(element::i8);
   const double reach = static_cast<double>(std::max(range.high - zero, zero - range.low));
   double largest = 0;
   for (std::int64_t r = 0; r < rows; ++r) {
     double sum = 0;
-    for (std::int64_t i = 0; i < depth; ++i) sum += std::abs(stored.number(r * depth + i));
+    for (std::int64_t i = 0; i < depth; ++i) sum += std::abs(weights.number(r * depth + i));
     largest = std::max(largest, sum);
   }
   return largest * reach;

@@ -8,6 +8,7 @@
 #include "import/tflite/constants.hpp"
 #include "import/tflite/nodes.hpp"
 #include "import/tflite/operands.hpp"
+#include "import/tflite/recurrent_stored.hpp"
 #include "import/tflite/rules.hpp"
 #include "import/tflite/sequence.hpp"
 
@@ -180,6 +181,7 @@ value_id run_lstm(call& c, const sequence& s, const lstm_layer& l) {
 
 void sequence_lstm(call& c) {
   c.require_operands(20, 24);
+  if (c.is_stored(c.input(0))) return lstm_stored(c);
   const auto& o = c.options<tfl::UnidirectionalSequenceLSTMOptions>();
   c.require(!o.diagonal_recurrent_tensors(), "diagonal recurrent weights are not supported. Export them as matrices");
   const sequence s = sequence_of(c, c.input(0), o.time_major());

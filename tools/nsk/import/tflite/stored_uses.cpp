@@ -40,9 +40,13 @@ const hybrid_form* hybrid_form_of(const tflite_operator& o) {
                                                                                                  : &found->second;
 }
 
-/// Layers with a memory that have no form on stored integers.
 bool has_a_state(const tflite_operator& o) {
-  return o.name.find("LSTM") != std::string::npos || o.name.find("RNN") != std::string::npos;
+  return o.name.find("LSTM") != std::string::npos || o.name.find("RNN") != std::string::npos || o.name == "SVDF";
+}
+
+/// Layers with a memory that are computed in stored integers, if their input is stored.
+bool has_a_stored_form(const tflite_operator& o) {
+  return o.name == "SVDF" || o.name == "UNIDIRECTIONAL_SEQUENCE_LSTM";
 }
 
 /// The operators of one graph of the file.
@@ -120,7 +124,7 @@ class looker {
     const bool reads = any(o.inputs, [&](int t) { return stored(t); }),
                makes = any(o.outputs, [&](int t) { return stored(t); });
     if ((!reads && !makes) || o.name == "ASSIGN_VARIABLE" ||
-        (o.name == "SVDF" && !o.inputs.empty() && stored(o.inputs[0])) || o.name == "TFLite_Detection_PostProcess")
+        (has_a_stored_form(o) && !o.inputs.empty() && stored(o.inputs[0])) || o.name == "TFLite_Detection_PostProcess")
       return;
     const bool short_ones = any(o.inputs, [&](int t) { return in_four_bits(t); }) ||
                             any(o.outputs, [&](int t) { return in_four_bits(t); }),

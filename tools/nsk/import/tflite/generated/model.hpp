@@ -1477,7 +1477,7 @@ struct OperatorCode FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 struct Operator FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
     VT_OPCODE_INDEX = 4, VT_INPUTS = 6, VT_OUTPUTS = 8, VT_BUILTIN_OPTIONS_TYPE = 10, VT_BUILTIN_OPTIONS = 12,
-    VT_CUSTOM_OPTIONS = 14
+    VT_CUSTOM_OPTIONS = 14, VT_INTERMEDIATES = 20
   };
   uint32_t opcode_index() const { return GetField<uint32_t>(VT_OPCODE_INDEX, 0); }
   const flatbuffers::Vector<int32_t> *inputs() const { return GetPointer<const flatbuffers::Vector<int32_t> *>(VT_INPUTS); }
@@ -1486,6 +1486,7 @@ struct Operator FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   const void *builtin_options() const { return GetPointer<const void *>(VT_BUILTIN_OPTIONS); }
   template<typename T> const T *builtin_options_as() const { return builtin_options_type() == BuiltinOptionsTraits<T>::enum_value ? static_cast<const T *>(builtin_options()) : nullptr; }
   const flatbuffers::Vector<uint8_t> *custom_options() const { return GetPointer<const flatbuffers::Vector<uint8_t> *>(VT_CUSTOM_OPTIONS); }
+  const flatbuffers::Vector<int32_t> *intermediates() const { return GetPointer<const flatbuffers::Vector<int32_t> *>(VT_INTERMEDIATES); }
   bool Verify(flatbuffers::Verifier &verifier) const {
     return VerifyTableStart(verifier) &&
            VerifyField<uint32_t>(verifier, VT_OPCODE_INDEX, 4) &&
@@ -1498,6 +1499,8 @@ struct Operator FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
            VerifyBuiltinOptions(verifier, builtin_options(), builtin_options_type()) &&
            VerifyOffset(verifier, VT_CUSTOM_OPTIONS) &&
            verifier.VerifyVector(custom_options()) &&
+           VerifyOffset(verifier, VT_INTERMEDIATES) &&
+           verifier.VerifyVector(intermediates()) &&
            verifier.EndTable();
   }
 };
