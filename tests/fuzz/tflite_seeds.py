@@ -1,16 +1,21 @@
 # SPDX-License-Identifier: MIT
 """Small TensorFlow Lite models of every kind of operator."""
 import pathlib
+import random as pyrandom
 import sys
 
 import numpy as np
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "models"))
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / folder) for folder in ("models", "differential")]
 import quantized_seeds  # noqa: E402
 import tflite_flow  # noqa: E402
+import tflite_hybrid  # noqa: E402
 import tflite_layers  # noqa: E402
 import tflite_metadata  # noqa: E402
+import tflite_quantised_layers  # noqa: E402
 import tflite_signals  # noqa: E402
+import tflite_streams  # noqa: E402
+import tflite_weights  # noqa: E402
 from tflite_writer import Writer  # noqa: E402
 
 random = np.random.default_rng(3)
@@ -109,7 +114,24 @@ def models():
         yield make.__name__, make()
     for name, make in tflite_signals.CASES.items():
         yield name.replace(" ", "_"), make()[0]
+    yield from stored_models()
     yield from quantized_seeds.tflite_models()
+
+
+def stored_models():
+    """Integer weights for floats, biases of another scale, weights of four bits, and layers and streams of stored integers."""
+    for make in tflite_layers.LAYERS:
+        made = tflite_hybrid.stored_weights(make(1)[1], pyrandom.Random(1))
+        if made is not None:
+            yield f"dynamic_{make.__name__}", made[0]
+    for op in tflite_weights.LAYERS:
+        content, _ = tflite_weights.model(op, np.int8, 2.0, True, 1)
+        yield f"odd_bias_{op.lower()}", content
+        yield f"four_bits_{op.lower()}", tflite_weights.in_four_bits(content)
+    for seed in (1, 4):
+        yield f"stored_lstm{seed}", tflite_quantised_layers.lstm(seed).content
+        yield f"stored_filter{seed}", tflite_quantised_layers.svdf(seed).content
+        yield f"stream{seed}", tflite_streams.stream(seed).content
 
 
 def unpooled(w, x, packed):

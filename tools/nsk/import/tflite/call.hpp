@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 #include "errors.hpp"
 #include "import/tflite/tensors.hpp"
@@ -23,6 +24,7 @@ struct context {
   tensors known;
   std::map<memory_id, const tflite_tensor*> stored_as;  ///< the first quantised tensor of a variable
   std::map<std::vector<std::int64_t>, value_id> longs;  ///< constants of int64, made once for all time steps
+  std::map<std::pair<bool, int>, value_id> tables;      ///< of tanh or the logistic function, by integer bits
   std::set<std::string> odd_biases;                     ///< tensors whose own scale is not that of the sums
 };
 

@@ -51,6 +51,7 @@ value_id rescaled(call& c, value_id v, const std::vector<double>& factors, doubl
   std::vector<std::int64_t> fraction, half, step, halves;
   bool rounds = false, all_round = true;
   for (const double factor : factors) {
+    c.require(factor >= 0 && factor < 0x1p31, "its scales are too far apart. The file is damaged");
     const fixed_point_multiplier m(factor);
     const int up = std::max(m.exponent(), 0), down = std::max(-m.exponent(), 0);
     c.require(up < 31 && bound * std::ldexp(1.0, up) < 0x1p31,

@@ -15,7 +15,7 @@
 namespace nsk::tool {
 
 struct tflite_options {
-  bool dequantize = false;  ///< quantised models become float32 ones; refused otherwise
+  bool dequantize = false;  ///< quantised models become float32 ones; otherwise they compute their integers
   /// Shapes of inputs, by name: they count where the file leaves lengths open and agree with those that it fixes.
   std::map<std::string, shape_t> shapes = {};
   /// Tensors of the first graph that become the outputs: operators that they do not need are left out, refused or not.
@@ -36,8 +36,8 @@ bool is_tflite(const std::byte* bytes, std::size_t size);
 /// Variable tensors and resources become inputs, outputs and graph::states; branches on data are computed both, loops
 /// are unrolled. Refuses, naming operator, index and tensor: damaged or contradictory files (every index, shape and
 /// length is checked), operators and options that are not known, shapes that the operators do not give, loops whose end
-/// depends on data, quantised states, and quantised models without `dequantize`. `name` is what messages call the
-/// model.
+/// depends on data, and without `dequantize` operators that have no form on stored integers. `name` is what messages
+/// call the model.
 graph import_tflite(const std::byte* bytes, std::size_t size, const std::string& name, const tflite_options& options);
 
 /// Names of the builtin and custom operators that import, sorted.

@@ -72,10 +72,14 @@ double largest(const array& a) {
   return result;
 }
 
-value_id table_of(call& c, std::int64_t (*f)(std::int64_t, int), int bits) {
+/// All values of tanh, or of the logistic function.
+value_id table_of(call& c, bool is_tanh, int bits) {
+  const auto [found, is_new] = c.all().tables.try_emplace({is_tanh, bits}, no_value);
+  if (!is_new) return found->second;
   array table(element::i16, {65536});
-  for (std::int64_t i = 0; i < 65536; ++i) table.set_integer(i, f(i - 32768, bits));
-  return c.constant(std::move(table));
+  for (std::int64_t i = 0; i < 65536; ++i)
+    table.set_integer(i, is_tanh ? fixed16::tanh(i - 32768, bits) : fixed16::logistic(i - 32768, bits));
+  return found->second = c.constant(std::move(table));
 }
 
 /// The tensor that the layer makes between its gates and its projection, of which only the scale counts.
@@ -153,6 +157,8 @@ integer_lstm read_layer(call& c, std::int64_t batch, std::int64_t inputs,
   l.batch = batch, l.inputs = inputs;
   l.cells = c.shape(c.input(from_h + output_gate))[0], l.outputs = c.shape(c.input(from_h + output_gate))[1];
   l.peephole = c.has(from_cell + 2);
+  c.require(c.has(from_cell + 1) == l.peephole && c.has(from_cell) == (l.peephole && !l.coupled()),
+            "only some of its gates see the cell");
   c.require(l.cells > 0 && l.outputs > 0 && (c.has(projection) || l.cells == l.outputs) &&
                 c.shape(h) == shape_t{batch, l.outputs} && c.shape(cell) == shape_t{batch, l.cells} &&
                 c.tensor(h).data->is_variable() && c.tensor(cell).data->is_variable() && h != cell,
@@ -164,10 +170,9 @@ integer_lstm read_layer(call& c, std::int64_t batch, std::int64_t inputs,
   read_scales(c, l, o);
   read_weights(c, l, own_scale(c, x, type::INT8, true), own_scale(c, h, type::INT8, true));
   own_scale(c, c.output(), type::INT8, true);
-  l.logistic = table_of(c, fixed16::logistic, gate_bits);
-  l.tanh = table_of(c, fixed16::tanh, gate_bits);
-  const int cell_bits = 15 + l.cell_exponent;
-  l.tanh_of_cell = cell_bits == gate_bits ? l.tanh : table_of(c, fixed16::tanh, cell_bits);
+  l.logistic = table_of(c, false, gate_bits);
+  l.tanh = table_of(c, true, gate_bits);
+  l.tanh_of_cell = table_of(c, true, 15 + l.cell_exponent);
   return l;
 }
 
@@ -237,7 +242,7 @@ void lstm_stored(call& c) {
   s.x = c.all().known.integers(x, false);
   s.time_major = o.time_major();
   s.steps = c.shape(x)[s.time_major ? 0 : 1], s.batch = c.shape(x)[s.time_major ? 1 : 0], s.inputs = c.shape(x)[2];
-  require_unrollable(c, s, "stored integers");
+  require_unrollable(c, s, "stored integers", 120);
   const integer_lstm l = read_layer(c, s.batch, s.inputs, o);
   const value_id flat = reshaped(c, s.x, {s.steps * s.batch, s.inputs});
   const value_id sum = c.emit("Add", {integer_product(c, flat, l.x_zero, l.x_weights), l.bias});

@@ -20,6 +20,7 @@ struct surroundings {
   std::set<int> called_once;  ///< graphs that CALL_ONCE has run so far
   std::set<int> active;       ///< graphs, but the first one
   std::size_t placed = 0;     ///< bytes, about, of the operators of graphs inside so far
+  std::size_t unrolled = 0;   ///< nodes, about, of layers that are computed one time step after the other
 };
 
 using memory_id = std::size_t;

@@ -27,7 +27,7 @@ std::size_t placed_bytes(const tflite_subgraph& g, const std::string& prefix) {
 argument argument_of(tensors& known, int t) {
   const auto resource = known.here().handles.find(t);
   if (resource != known.here().handles.end()) return {no_value, resource->second};
-  return {known.plain(t), no_memory};
+  return {known.is_stored(t) ? known.integers(t, false) : known.plain(t), no_memory};
 }
 
 arguments operands_from(call& c, std::size_t first) {
@@ -40,6 +40,8 @@ arguments operands_from(call& c, std::size_t first) {
 void give(call& c, std::size_t i, const argument& a) {
   if (a.resource != no_memory)
     c.all().known.here().handles[c.output(i)] = a.resource;
+  else if (c.is_stored(c.output(i)))
+    c.all().known.bind_integers(c.output(i), a.v, false);
   else
     c.bind(i, a.v);
 }
@@ -53,11 +55,12 @@ void take(context& k, int t, const argument& a, const std::string& what) {
   }
   const value& v = k.made.at(a.v);
   k.known.accept(t, v.shape);
-  if (v.shape != k.known.shape(t) || v.type != k.known.type(t))
+  const element wanted = k.known.stored_type(t);
+  if (v.shape != k.known.shape(t) || v.type != wanted)
     refuse(what + " (subgraph " + std::to_string(here.number) + ") takes '" + k.known.tensor(t).name + "' as " +
-           name_of(k.known.type(t)) + " " + to_string(k.known.shape(t)) + ", but is given " + name_of(v.type) + " " +
+           name_of(wanted) + " " + to_string(k.known.shape(t)) + ", but is given " + name_of(v.type) + " " +
            to_string(v.shape) + ". Values must keep their shapes from one iteration to the next");
-  here.forms_of[static_cast<std::size_t>(t)].plain = a.v;
+  k.known.take(t, a.v);
 }
 
 void call_graph(call& c) {
@@ -111,7 +114,7 @@ void branch(call& c) {
     require_same(c, a[i].v, b[i].v,
                  "its branches give different shapes or types, and its condition is computed at run time. Export each "
                  "branch as a model of its own");
-    c.bind(i, c.emit("Where", {scalar, a[i].v, b[i].v}));
+    give(c, i, {c.emit("Where", {scalar, a[i].v, b[i].v}), no_memory});
   }
 }
 

@@ -7,7 +7,8 @@
 namespace nsk::tool::tflite {
 namespace {
 
-constexpr std::int64_t max_unrolled = 256;  // time steps of a layer that is computed one by one
+constexpr std::int64_t max_unrolled = 256;               // time steps of a layer that is computed one by one
+constexpr std::size_t max_nodes = std::size_t{1} << 20;  // of all such layers of a file
 
 }
 
@@ -77,11 +78,16 @@ value_id over_time(call& c, const sequence& s, const values& results) {
   return joined(c, parts, s.time_axis());
 }
 
-void require_unrollable(const call& c, const sequence& s, const char* why) {
+void require_unrollable(call& c, const sequence& s, const char* why, std::size_t nodes) {
   if (s.steps > max_unrolled)
     c.fail("a layer with " + std::string(why) + " is computed one time step after the other, and " +
            std::to_string(s.steps) + " time steps are more than " + std::to_string(max_unrolled) +
            ". Export it for fewer time steps at a time; its state carries on from run to run");
+  c.all().around.unrolled += nodes * static_cast<std::size_t>(s.steps);
+  c.require(
+      c.all().around.unrolled <= max_nodes,
+      "the file has too many layers that are computed one time step after the other. Export it for fewer time steps "
+      "at a time; its state carries on from run to run");
 }
 
 value_id layer_activated(call& c, value_id v, tfl::Activation a) {

@@ -32,8 +32,9 @@ sequence with_auxiliary(call& c, const sequence& s, int auxiliary);
 value_id at_step(call& c, const sequence& s, value_id v, std::int64_t t);
 /// Results [batch, numbers] of all time steps, given in the order of their computation, as one sequence.
 value_id over_time(call& c, const sequence& s, const values& results);
-/// Refuses sequences that are too long to be computed one time step after the other; `why` they must be.
-void require_unrollable(const call& c, const sequence& s, const char* why);
+/// Refuses sequences that are too long to be computed one time step after the other, `why` they must be, and files in
+/// which that comes to too many nodes, `nodes` for each step.
+void require_unrollable(call& c, const sequence& s, const char* why, std::size_t nodes = 24);
 
 /// Operand `i`; refuses others than float32 of the shape `wanted`.
 value_id weights_of(call& c, std::size_t i, const shape_t& wanted);

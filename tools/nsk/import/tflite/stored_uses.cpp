@@ -52,8 +52,7 @@ bool has_a_stored_form(const tflite_operator& o) {
 /// The operators of one graph of the file.
 class looker {
  public:
-  looker(tflite_subgraph& g, bool is_main, bool dequantize)
-      : m_graph(g), m_is_main(is_main), m_dequantize(dequantize) {}
+  looker(tflite_subgraph& g, bool dequantize) : m_graph(g), m_dequantize(dequantize) {}
 
   /// Returns how many operators read real numbers beside stored weights.
   int look() {
@@ -130,12 +129,11 @@ class looker {
                             any(o.outputs, [&](int t) { return in_four_bits(t); }),
                mixed =
                    !makes && o.name != "DEQUANTIZE" && any(o.inputs, [&](int t) { return stored(t) && constant(t); });
-    if (!has_a_state(o) && !short_ones && !mixed && m_is_main) return;
+    if (!has_a_state(o) && !short_ones && !mixed) return;
     refuse(std::string("works on stored integers ") +
            (has_a_state(o) ? "with a state"
             : short_ones   ? "of 4 bits"  // kept in bytes, such a tensor would saturate where bytes do
-            : mixed        ? "and on float32"
-                           : "in a graph inside another") +
+                           : "and on float32") +
            ", which are not computed as such: --dequantize makes the model a float32 one");
   }
 
@@ -147,14 +145,14 @@ class looker {
   }
 
   tflite_subgraph& m_graph;
-  bool m_is_main, m_dequantize;
+  bool m_dequantize;
 };
 
 }
 
 std::string prepare_stored(tflite_file& file, bool dequantize) {
   int widened = 0;
-  for (auto& [number, g] : file.subgraphs) widened += looker(g, number == 0, dequantize).look();
+  for (auto& numbered : file.subgraphs) widened += looker(numbered.second, dequantize).look();
   if (widened == 0) return "";
   return std::to_string(widened) + (widened == 1 ? " operator has" : " operators have") +
          " integer weights for float32 activations (dynamic range): the weights become float32, and activations are "

@@ -48,6 +48,10 @@ element tensors::type(int t) const {
 
 bool tensors::is_stored(int t) const { return !m_options.dequantize && is_quantized(tensor(t)); }
 
+element tensors::stored_type(int t) const {
+  return is_stored(t) ? *element_of_tflite(tensor(t).data->type()) : type(t);
+}
+
 value_id tensors::widened(int t, value_id integers, const std::vector<std::int64_t>& order, bool kept) {
   const stored_scale s = scale_of(tensor(t));
   const shape_t shape = s.scale.size() == 1 ? shape_t{} : shape_t{static_cast<std::int64_t>(s.scale.size())};
@@ -132,10 +136,8 @@ std::string tensors::value_name(int t) {
 }
 
 memory_id tensors::memory_of(int t) {
-  const bool stored = is_stored(t);
-  return m_memories.of_variable(m_scope.number, t, tensor(t).name,
-                                stored ? *element_of_tflite(tensor(t).data->type()) : type(t), shape(t),
-                                stored ? scale_of(tensor(t)).zero[0] : 0);
+  return m_memories.of_variable(m_scope.number, t, tensor(t).name, stored_type(t), shape(t),
+                                is_stored(t) ? scale_of(tensor(t)).zero[0] : 0);
 }
 
 /// Gives constants and variables of the file a value at first use.
@@ -205,6 +207,12 @@ value_id tensors::add_input(int t) {
   f.plain = widened(t, f.stored, {}, false);
   m_emitter.set_name(f.plain, m_emitter.names().unique(tensor(t).name + ":real"));
   return f.stored;
+}
+
+void tensors::take(int t, value_id v) {
+  forms& f = m_scope.forms_of[static_cast<std::size_t>(t)];
+  f.plain = is_stored(t) ? widened(t, v, {}, false) : v;
+  if (is_stored(t)) f.stored = v;
 }
 
 void tensors::accept(int t, const shape_t& found) {

@@ -60,6 +60,8 @@ class tensors {
   std::size_t rank(int t) const { return shape(t).size(); }
   /// The element type that the values of a tensor have. Refuses types that the graph cannot compute in.
   element type(int t) const;
+  /// The element type of what a tensor holds: its integers where it stores them.
+  element stored_type(int t) const;
   bool is_constant(int t);
   bool is_image(int t) const { return m_scope.forms_of[static_cast<std::size_t>(t)].made_as_image; }
   value_id plain(int t);
@@ -77,6 +79,8 @@ class tensors {
   /// Makes an input of the model, with the file's shape, or the one that is asked for where the file leaves lengths
   /// open. Refuses another number of axes.
   value_id add_input(int t);
+  /// Makes a value, integers where tensor `t` stores them, what the tensor holds: an argument of a graph inside.
+  void take(int t, value_id v);
   /// Takes `found` for the shape of a tensor, where the file leaves its lengths open and it can be that.
   void accept(int t, const shape_t& found);
   /// Declares that `v` is tensor `t`, in the given form. Refuses another shape or type than the file says; with
