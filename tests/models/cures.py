@@ -259,11 +259,11 @@ def own_states():
     by_leaving_out("--no-states", ["Convert it without"], ["convert", FOLDER / "g.json", "-o", FOLDER / "m.nsk"], "--no-states", inputs={"x": np.ones((1, 2), np.float32)}, wanted={"y": np.exp([[2.5, 3.5]])})
 
 
-@cures(": --dequantize makes the model a float32 one", "Convert it without --dequantize")
+@cures(": --dequantize makes the model a float32 one", "Convert it without --dequantize", "compute the model in float32 (--dequantize)")
 def tflite():
     from tflite_writer import Writer
-    def stored(w, name, scale, **more):
-        t, q = w.tensor(name, [1, 4], np.int8, **more), w.schema.QuantizationParametersT()
+    def stored(w, name, scale, shape=(1, 4), **more):
+        t, q = w.tensor(name, shape, np.int8, **more), w.schema.QuantizationParametersT()
         q.scale, q.zeroPoint = [scale], [0]
         w.graph.tensors[t].quantization = q
         return t
@@ -274,6 +274,12 @@ def tflite():
     command = ["convert", FOLDER / "m.tflite", "-o", FOLDER / "m.nsk"]
     if refused("integers beside floats", ["--dequantize makes"], *command):
         works("integers beside floats", *command, "--dequantize")
+    w = Writer()
+    x, k, y = stored(w, "x", 0.1, [1, 140000]), stored(w, "k", 0.1, [2, 140000], data=np.full((2, 140000), 127)), stored(w, "y", 900.0, [1, 2])
+    w.operator("FULLY_CONNECTED", [x, k], [y], ("FullyConnectedOptions", {}))
+    (FOLDER / "m.tflite").write_bytes(w.finish([x], [y]))
+    if refused("sums beyond int32", ["(--dequantize)"], *command):
+        works("sums beyond int32", *command, "--dequantize")
     w = Writer()
     x, y, h = stored(w, "x", 0.1), stored(w, "y", 0.2), w.tensor("h", [], None)
     w.operator("VAR_HANDLE", [], [h], ("VarHandleOptions", {"container": "", "sharedName": "v"}))

@@ -171,7 +171,9 @@ int summed(context& c, const shifted_input& x, const integer_weights& w, const s
   const double bound = w.bound(x.max_magnitude);
   if (bound <= exact_in_float) return float_product(c, x.value, w, 0, w.depth / w.taps, shape, "sums");
   if (bound > std::numeric_limits<std::int32_t>::max())
-    c.refuse("its sums can be beyond int32, where runtimes differ. Cut the layer into two along its input channels");
+    c.refuse(
+        std::string("its sums can be beyond int32, where runtimes differ. Cut the layer into two along its input ") +
+        (stores(c) ? "channels, or compute the model in float32 (--dequantize)" : "channels"));
   integer_weights rest = w;
   const bool grouped = is_conv(c) && c.op().integer("group", 1) != 1;
   const bool bias_apart =
