@@ -12,7 +12,7 @@ import tempfile
 
 import numpy as np
 
-from litert import have_litert, interpreter_of
+from litert import compare_runs, have_litert, interpreter_of
 from models import nsk
 from tflite_hybrid import bytes_of, packed, unpacked
 from tflite_writer import Writer
@@ -82,6 +82,17 @@ def wrong_with(folder, content, x, warned, steps):
     return None if apart <= steps else f"{apart} steps from LiteRT"
 
 
+def in_bfloat16():
+    """A dense layer whose weights are a constant in bfloat16 behind a CAST."""
+    w = Writer()
+    x, y, d = w.tensor("x", [2, 4], np.float32), w.tensor("y", [2, 3], np.float32), w.tensor("d", [3, 4], np.float32)
+    k = w.tensor("k", [3, 4], np.int16, np.arange(12) * 37 + 0x3f80)
+    w.graph.tensors[k].type = w.schema.TensorType.BFLOAT16
+    w.operator("CAST", [k], [d], ("CastOptions", {"inDataType": w.schema.TensorType.BFLOAT16, "outDataType": w.schema.TensorType.FLOAT32}))
+    w.operator("FULLY_CONNECTED", [x, d], [y], ("FullyConnectedOptions", {}))
+    return w.finish([x], [y])
+
+
 def main():
     if not have_litert():
         return 0
@@ -97,6 +108,8 @@ def main():
             failure = wrong_with(pathlib.Path(name), in_four_bits(content) if short else content, x, factor != 1, int(alone))
             count += 1
             wrong += [f"{op} {kind.__name__} {factor} {per_channel} {short}: {failure}"] if failure else []
+        failure = compare_runs(pathlib.Path(name), in_bfloat16(), {"x": np.linspace(-1, 1, 8, dtype=np.float32).reshape(2, 4)})
+        wrong += [f"bfloat16: {failure}"] if failure else []
     print("\n".join(wrong + [f"{count} layers, {len(wrong)} wrong"]))
     return int(bool(wrong))
 

@@ -345,7 +345,8 @@ std::string operators_page() {
       "Anything else is refused at conversion with the node's name, operator, opset and shapes, and what would "
       "help.\n\n"
       "## TensorFlow Lite\nThe first subgraph of a .tflite file. Operators become those of the table above, with its "
-      "limits. Float16 and sparse constants are widened\nat conversion, and integer weights for float32 activations "
+      "limits. Float16, bfloat16 and sparse constants are widened\nat conversion, and integer weights for float32 "
+      "activations "
       "(dynamic range); quantised models compute their integers; what\nlasts from run to run becomes states.\n\n"
       "| TensorFlow Lite operator | becomes | what there is, and limits |\n| --- | --- | --- |\n";
   page += table(supported_tflite_operators());

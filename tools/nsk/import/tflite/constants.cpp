@@ -15,18 +15,23 @@ std::string what(const tflite_tensor& t) { return "tensor '" + t.name + "'"; }
 /// Stored elements, one value each.
 array widened(const tflite_tensor& t, const shape_t& shape, element type) {
   const std::int64_t count = checked_count(shape, what(t));
-  const bool nibbles = t.data->type() == tfl::TensorType::INT4, half = t.data->type() == tfl::TensorType::FLOAT16;
+  const bool nibbles = t.data->type() == tfl::TensorType::INT4, half = t.data->type() == tfl::TensorType::FLOAT16,
+             brain = t.data->type() == tfl::TensorType::BFLOAT16;
   const std::size_t expected = nibbles ? static_cast<std::size_t>((count + 1) / 2)
-                                       : static_cast<std::size_t>(count) * (half ? 2 : size_of(type));
+                                       : static_cast<std::size_t>(count) * (half || brain ? 2 : size_of(type));
   if (t.size != expected)
     refuse(what(t) + " has the shape " + to_string(shape) + " and " + std::to_string(t.size) + " bytes, but needs " +
            std::to_string(expected) + ". The file is damaged");
   array a(type, shape);
-  if (half) {
+  if (half || brain) {
     for (std::int64_t i = 0; i < count; ++i) {
       std::uint16_t bits;
       std::memcpy(&bits, t.bytes + 2 * i, sizeof bits);
-      a.as<float>()[i] = float_from_half(bits);
+      const std::uint32_t wide = std::uint32_t{bits} << 16;
+      if (half)
+        a.as<float>()[i] = float_from_half(bits);
+      else
+        std::memcpy(a.as<float>() + i, &wide, sizeof wide);
     }
   } else if (nibbles) {
     for (std::int64_t i = 0; i < count; ++i) {
@@ -109,7 +114,8 @@ array dequantized(const tflite_tensor& t, const array& stored) {
 std::optional<element> element_of_tflite(tfl::TensorType type) {
   switch (type) {
     case tfl::TensorType::FLOAT32:
-    case tfl::TensorType::FLOAT16: return element::f32;
+    case tfl::TensorType::FLOAT16:
+    case tfl::TensorType::BFLOAT16: return element::f32;
     case tfl::TensorType::FLOAT64: return element::f64;
     case tfl::TensorType::INT4:
     case tfl::TensorType::INT8: return element::i8;

@@ -8,7 +8,8 @@
 
 namespace nsk::tool {
 
-/// Returns the graph's type for a TensorFlow Lite type as it is stored; float16 becomes f32, 4-bit integers become i8.
+/// Returns the graph's type for a TensorFlow Lite type as it is stored; float16 and bfloat16 become f32, 4-bit
+/// integers i8.
 /// Nothing for types that the graph cannot hold.
 std::optional<element> element_of_tflite(tfl::TensorType type);
 
@@ -31,10 +32,10 @@ struct stored_scale {
 /// Refuses scales and zero points that make no sense.
 stored_scale scale_of(const tflite_tensor& t);
 
-/// Decodes a constant. Float16 is widened, sparse tensors are spread, booleans become 0 and 1. With `dequantize`,
-/// quantised ones become f32: scale * (stored - zero_point) in double precision, rounded once. Refuses types that the
-/// graph cannot hold, bytes that disagree with the shape, and scales, zero points and sparse indices that make no
-/// sense.
+/// Decodes a constant. Float16 and bfloat16 are widened, sparse tensors are spread, booleans become 0 and 1. With
+/// `dequantize`, quantised ones become f32: scale * (stored - zero_point) in double precision, rounded once. Refuses
+/// types that the graph cannot hold, bytes that disagree with the shape, and scales, zero points and sparse indices
+/// that make no sense.
 array decode_tflite(const tflite_tensor& t, bool dequantize);
 
 }

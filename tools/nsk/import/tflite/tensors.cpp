@@ -40,9 +40,10 @@ element tensors::type(int t) const {
   if (type == tfl::TensorType::COMPLEX64 && m_scope.in_part) return element::f32;
   const auto known = element_of_tflite(type);
   if (!known) refuse("tensor '" + tensor(t).name + "' is " + name_of(type) + ", which is not supported");
-  if (type == tfl::TensorType::FLOAT16 && tensor(t).bytes == nullptr && m_scope.spread.count(t) == 0)
-    refuse("tensor '" + tensor(t).name +
-           "' is computed in float16, which is not supported. Export the model in float32");
+  const bool brain = type == tfl::TensorType::BFLOAT16;
+  if ((brain || type == tfl::TensorType::FLOAT16) && tensor(t).bytes == nullptr && m_scope.spread.count(t) == 0)
+    refuse("tensor '" + tensor(t).name + "' is computed in " + (brain ? "bfloat16" : "float16") +
+           ", which is not supported. Export the model in float32");
   return *known;
 }
 
