@@ -76,6 +76,11 @@ def main():
                 return 0
             failure = compare(path, runs, warnings, pathlib.Path(folder))
             wrong += [f"{name}: {failure}"] if failure else []
+        stream = SHARED / "public" / "okay_nabu_int8_stream.tflite"
+        done = nsk("convert", stream, "-o", pathlib.Path(folder) / "m.nsk", "--float-io", "--check", "--quiet")
+        kept = nsk("inspect", pathlib.Path(folder) / "m.nsk").stdout
+        if done.returncode != 0 or "states_2 int8" not in kept:
+            wrong.append(f"--float-io: what is kept stays in integers, {done.stderr.strip()} {kept}")
     print("\n".join(wrong + [f"{len(MODELS)} models, {len(wrong)} wrong"]))
     return int(bool(wrong))
 

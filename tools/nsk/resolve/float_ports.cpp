@@ -37,12 +37,13 @@ class port_maker {
  public:
   explicit port_maker(graph& g) : m_graph(g) {
     for (const value& v : g.values) m_names.insert(v.name);
+    for (const state_link& s : g.states) m_states.insert({s.input, s.output});
   }
 
   bool run() {
     bool changed = false;
-    for (value_id& v : m_graph.inputs) changed = make_input(v) || changed;
-    for (value_id& v : m_graph.outputs) changed = make_output(v) || changed;
+    for (value_id& v : m_graph.inputs) changed = (m_states.count(at(v).name) == 0 && make_input(v)) || changed;
+    for (value_id& v : m_graph.outputs) changed = (m_states.count(at(v).name) == 0 && make_output(v)) || changed;
     m_graph.nodes.insert(m_graph.nodes.begin(), m_before.begin(), m_before.end());
     m_graph.nodes.insert(m_graph.nodes.end(), m_behind.begin(), m_behind.end());
     return changed;
@@ -175,7 +176,8 @@ class port_maker {
 
   graph& m_graph;
   std::set<std::string> m_names;
-  std::set<value_id> m_inputs;  ///< that were integers
+  std::set<std::string> m_states;  ///< ports of what the model keeps from run to run
+  std::set<value_id> m_inputs;     ///< that were integers
   std::vector<node> m_before, m_behind;
 };
 

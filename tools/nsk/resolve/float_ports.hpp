@@ -7,7 +7,8 @@
 namespace nsk::tool {
 
 /// Makes inputs and outputs of `g` that are quantised integers float32 ones of the same names, where one scale says
-/// what they mean, and notes their scale and zero point in the facts. Other ports stay. Refuses models without any.
+/// what they mean, and notes their scale and zero point in the facts. Other ports stay, and what the model keeps from
+/// run to run. Refuses models without any.
 void make_float_ports(graph& g);
 
 }
