@@ -12,11 +12,12 @@ import tflite_quantised
 import tflite_quantised_layers
 import tflite_states
 import tflite_streams
+import tflite_updates
 import tflite_windows
 from tflite_graph import Case, Graph, Rejected
 from tflite_oracle import Crashed, Refused, oracle
 
-RULES = {**tflite_elementwise.RULES, **tflite_movement.RULES, **tflite_windows.RULES}
+RULES = {**tflite_elementwise.RULES, **tflite_movement.RULES, **tflite_windows.RULES, **tflite_updates.RULES}
 NAMES = sorted(RULES)
 
 
@@ -25,6 +26,19 @@ def one_operator(seed):
     g = Graph(seed)
     op = g.choose.choice(NAMES)
     g.sample_specials(op)
+    for _ in range(20):
+        if g.attempt(RULES[op], op):
+            return g.case()
+    raise Rejected("nothing that LiteRT computes")
+
+
+def one_update(seed):
+    """An operator that writes updates, reduces rows or looks at windows of any axis, on what up to two others made."""
+    g = Graph(seed)
+    grow(g, g.choose.randint(0, 2))
+    op = g.choose.choice(sorted(tflite_updates.RULES))
+    if not g.operators:
+        g.sample_specials(op)
     for _ in range(20):
         if g.attempt(RULES[op], op):
             return g.case()
@@ -71,8 +85,8 @@ def images(seed):
     return g.case()
 
 
-FAMILIES = {"operator": (6, one_operator), "graph": (6, several), "image": (4, images), "open": (2, open_lengths), **tflite_quantised.FAMILIES, **tflite_quantised_layers.FAMILIES,
-            **tflite_states.FAMILIES, **tflite_streams.FAMILIES, **tflite_dynamic.FAMILIES}
+FAMILIES = {"operator": (6, one_operator), "graph": (6, several), "image": (4, images), "open": (2, open_lengths), "update": (3, one_update), **tflite_quantised.FAMILIES,
+            **tflite_quantised_layers.FAMILIES, **tflite_states.FAMILIES, **tflite_streams.FAMILIES, **tflite_dynamic.FAMILIES}
 ATTEMPTS = 40
 
 

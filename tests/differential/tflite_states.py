@@ -9,8 +9,9 @@ from tflite_flow import Model
 from tflite_graph import B, F, I, Case
 
 RUNS = 3
+NO_ATTRIBUTES = np.frombuffer(b"\x00\x00\x01\x00\x00$\x01", np.uint8)  # a map without names, which LiteRT asks of a composite
 OPERATORS = {"LSTM", "UNIDIRECTIONAL_SEQUENCE_LSTM", "BIDIRECTIONAL_SEQUENCE_LSTM", "RNN", "UNIDIRECTIONAL_SEQUENCE_RNN", "BIDIRECTIONAL_SEQUENCE_RNN", "SVDF", "VAR_HANDLE",
-             "READ_VARIABLE", "ASSIGN_VARIABLE", "CALL_ONCE", "IF", "WHILE"}
+             "READ_VARIABLE", "ASSIGN_VARIABLE", "CALL_ONCE", "IF", "WHILE", "STABLEHLO_COMPOSITE"}
 
 
 def layer(seed):
@@ -55,7 +56,7 @@ class Program(Model):
     def line(self, values):
         """One statement; returns what it computes."""
         x = self.choose.choice(values)
-        kinds = [self.function, self.function, self.sum, self.sum, self.dense, self.variable, self.variable, self.branch, self.loop, self.moved, self.count]
+        kinds = [self.function, self.function, self.sum, self.sum, self.dense, self.variable, self.variable, self.branch, self.loop, self.moved, self.composite, self.count]
         if self.depth > 1:
             kinds = kinds[:7]
         if self.depth == 0:
@@ -145,6 +146,14 @@ class Program(Model):
         graphs = {"thenSubgraphIndex": self.inside(taken, count), "elseSubgraphIndex": self.inside(taken, count)}
         outputs = self.results(count)
         self.w.operator("IF", [condition, *given], outputs, ("IfOptions", graphs))
+        return outputs[-1]
+
+    def composite(self, x, values):
+        taken, count = self.choose.randint(1, 3), self.choose.randint(1, 2)
+        table = {"name": self.choose.choice([b"odml.rms_norm", b"aten.gelu.default", b"mine"]), "decompositionSubgraphIndex": self.inside(taken, count), "version": 1,
+                 "compositeAttributes": NO_ATTRIBUTES}
+        outputs = self.results(count)
+        self.w.operator("STABLEHLO_COMPOSITE", self.sampled(values, taken), outputs, ("StableHLOCompositeOptions", table))
         return outputs[-1]
 
     def loop(self, x, values):

@@ -212,8 +212,49 @@ def matrices():
     yield "float16 constant", "DEQUANTIZE", [np.array([1.5, -2.25, 65504, 6e-8], np.float16)], None, [np.float32]
 
 
+def updates():
+    for start in ((0, 5, 0), (0, -3, 0), (0, 9, 0)):
+        for given in (i32(*start), In([3], np.int32, start[1], start[1])):
+            yield f"DYNAMIC_UPDATE_SLICE {start}", "DYNAMIC_UPDATE_SLICE", [In([1, 8, 4]), In([1, 2, 4]), given], ("DynamicUpdateSliceOptions", {})
+    yield "DYNAMIC_UPDATE_SLICE along two axes", "DYNAMIC_UPDATE_SLICE", [In([2, 8, 4]), In([2, 3, 2]), In([3], np.int32, 0, 3)], ("DynamicUpdateSliceOptions", {})
+    yield "DYNAMIC_UPDATE_SLICE of everything", "DYNAMIC_UPDATE_SLICE", [In([2, 3]), In([2, 3]), In([2], np.int32, 0, 3)], ("DynamicUpdateSliceOptions", {})
+    for name, places in (("constant", i32([4], [1], [4])), ("computed", In([3, 1], np.int32, 1, 2))):
+        for dtype in (np.float32, np.int32, np.bool_):
+            yield f"SCATTER_ND {name} {np.dtype(dtype)}", "SCATTER_ND", [places, In([3, 2], dtype), i32(8, 2)], ("ScatterNdOptions", {}), [dtype]
+    yield "SPARSE_TO_DENSE", "SPARSE_TO_DENSE", [i32([0, 1], [2, 3]), i32(3, 4), In([2]), np.float32(-1)], ("SparseToDenseOptions", {})
+    yield "SEGMENT_SUM", "SEGMENT_SUM", [In([4, 3]), i32(0, 0, 1, 2)], ("SegmentSumOptions", {})
+    for how in ("SUM", "PROD", "MAX", "MIN"):
+        for dtype in (np.float32, np.int32):
+            yield f"UNSORTED_SEGMENT_{how} {np.dtype(dtype)}", f"UNSORTED_SEGMENT_{how}", [In([2, 5, 3], dtype), In([2, 5], np.int32, -1, 2), np.int32(4)], None, [dtype]
+    yield "MATRIX_DIAG", "MATRIX_DIAG", [In([2, 3])], None
+    for rows, columns in ((3, 3), (2, 4), (4, 2)):
+        yield f"MATRIX_SET_DIAG {rows} {columns}", "MATRIX_SET_DIAG", [In([2, rows, columns]), In([2, min(rows, columns)])], None
+
+
+def volumes():
+    volume, steps = In([1, 4, 5, 6, 2]), {"strideD": 1, "strideH": 2, "strideW": 1}
+    for padding in (0, 1):
+        yield f"CONV_3D p{padding}", "CONV_3D", [volume, weights(3, 3, 2, 2, 5), weights(5)], ("Conv3DOptions", {**steps, "padding": padding, "fusedActivationFunction": 1})
+        yield f"dilated CONV_3D p{padding}", "CONV_3D", [volume, weights(2, 2, 3, 2, 5)], ("Conv3DOptions", {"padding": padding, "strideD": 1, "strideH": 1, "strideW": 1, "dilationHFactor": 2})
+    for padding, size in ((0, (4, 10, 6)), (0, (4, 9, 6)), (1, (6, 11, 7)), (1, (6, 12, 7))):
+        yield f"CONV_3D_TRANSPOSE p{padding} {size}", "CONV_3D_TRANSPOSE", [i32(1, *size, 5), weights(3, 3, 2, 5, 2), volume, weights(5)], ("Conv3DOptions", {**steps, "padding": padding})
+    for padding in (0, 1):
+        yield f"L2_POOL_2D p{padding}", "L2_POOL_2D", [IMAGE], ("Pool2DOptions", {"padding": padding, "strideW": 2, "strideH": 1, "filterWidth": 2, "filterHeight": 3})
+    yield "DILATE", "DILATE", [CUBE, i32(1, 3, 2), np.float32(7)], None
+    yield "STABLEHLO_PAD", "STABLEHLO_PAD", [CUBE, np.float32(7)], ("StablehloPadOptions", {"edgePaddingLow": [1, -1, 0], "edgePaddingHigh": [0, 2, -2], "interiorPadding": [0, 2, 1]})
+    for function in (1, 2, 3, 4):
+        sides = [np.array(v, np.int64) for v in ([2, 3, 1], [1, 2, 2], [1, 2, 1])]
+        yield f"REDUCE_WINDOW {function}", "REDUCE_WINDOW", [In([4, 7, 5]), np.float32(1), *sides], ("ReduceWindowOptions", {"reduceFunction": function})
+    yield "BITWISE_XOR", "BITWISE_XOR", [In([3, 4], np.int32, -99, 99), In([4], np.int32, -99, 99)], ("BitwiseXorOptions", {})
+    yield "RIGHT_SHIFT", "RIGHT_SHIFT", [In([40], np.int32, -9999, 9999), np.arange(40, dtype=np.int32) - 3], ("RightShiftOptions", {})
+    for dtype in (np.float32, np.int32):
+        yield f"BUCKETIZE {np.dtype(dtype)}", "BUCKETIZE", [In([3, 40], dtype, -3, 3)], ("BucketizeOptions", {"boundaries": [-2.0, 0.5, 1.0]}), [np.int32]
+    for op in ("ADD", "MULTIPLY", "MAXIMUM", "MINIMUM"):
+        yield f"STABLEHLO_{op}", f"STABLEHLO_{op}", [IMAGE, IMAGE], None
+
+
 def cases():
-    for group in (windows, elementwise, shapes, matrices):
+    for group in (windows, elementwise, shapes, matrices, updates, volumes):
         for case in group():
             yield (*case, [None]) if len(case) == 4 else case
 

@@ -62,7 +62,10 @@ class Writer:
                 if not hasattr(table, key):
                     raise SystemExit(f"{options[0]} has no field {key}")
                 setattr(table, key, value)
-            o.builtinOptions, o.builtinOptionsType = table, getattr(self.schema.BuiltinOptions, options[0])
+            if hasattr(self.schema.BuiltinOptions, options[0]):
+                o.builtinOptions, o.builtinOptionsType = table, getattr(self.schema.BuiltinOptions, options[0])
+            else:
+                o.builtinOptions2, o.builtinOptions2Type = table, getattr(self.schema.BuiltinOptions2, options[0])
         if custom_options is not None:
             o.customOptions = np.frombuffer(custom_options, np.uint8)
         self.graph.operators.append(o)

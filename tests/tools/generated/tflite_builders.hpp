@@ -439,6 +439,49 @@ inline flatbuffers::Offset<TransposeConvOptions> CreateTransposeConvOptions(
   return builder_.Finish();
 }
 
+struct Conv3DOptionsBuilder {
+  typedef Conv3DOptions Table;
+  flatbuffers::FlatBufferBuilder &fbb_;
+  flatbuffers::uoffset_t start_;
+  void add_padding(Padding padding) { fbb_.AddElement<int8_t>(Conv3DOptions::VT_PADDING, static_cast<int8_t>(padding), 0); }
+  void add_stride_d(int32_t stride_d) { fbb_.AddElement<int32_t>(Conv3DOptions::VT_STRIDE_D, stride_d, 0); }
+  void add_stride_w(int32_t stride_w) { fbb_.AddElement<int32_t>(Conv3DOptions::VT_STRIDE_W, stride_w, 0); }
+  void add_stride_h(int32_t stride_h) { fbb_.AddElement<int32_t>(Conv3DOptions::VT_STRIDE_H, stride_h, 0); }
+  void add_fused_activation_function(Activation fused_activation_function) { fbb_.AddElement<int8_t>(Conv3DOptions::VT_FUSED_ACTIVATION_FUNCTION, static_cast<int8_t>(fused_activation_function), 0); }
+  void add_dilation_d_factor(int32_t dilation_d_factor) { fbb_.AddElement<int32_t>(Conv3DOptions::VT_DILATION_D_FACTOR, dilation_d_factor, 1); }
+  void add_dilation_w_factor(int32_t dilation_w_factor) { fbb_.AddElement<int32_t>(Conv3DOptions::VT_DILATION_W_FACTOR, dilation_w_factor, 1); }
+  void add_dilation_h_factor(int32_t dilation_h_factor) { fbb_.AddElement<int32_t>(Conv3DOptions::VT_DILATION_H_FACTOR, dilation_h_factor, 1); }
+  explicit Conv3DOptionsBuilder(flatbuffers::FlatBufferBuilder &_fbb)
+        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
+  flatbuffers::Offset<Conv3DOptions> Finish() {
+    const auto end = fbb_.EndTable(start_);
+    auto o = flatbuffers::Offset<Conv3DOptions>(end);
+    return o;
+  }
+};
+
+inline flatbuffers::Offset<Conv3DOptions> CreateConv3DOptions(
+    flatbuffers::FlatBufferBuilder &_fbb,
+    Padding padding = Padding::SAME,
+    int32_t stride_d = 0,
+    int32_t stride_w = 0,
+    int32_t stride_h = 0,
+    Activation fused_activation_function = Activation::NONE,
+    int32_t dilation_d_factor = 1,
+    int32_t dilation_w_factor = 1,
+    int32_t dilation_h_factor = 1) {
+  Conv3DOptionsBuilder builder_(_fbb);
+  builder_.add_dilation_h_factor(dilation_h_factor);
+  builder_.add_dilation_w_factor(dilation_w_factor);
+  builder_.add_dilation_d_factor(dilation_d_factor);
+  builder_.add_stride_h(stride_h);
+  builder_.add_stride_w(stride_w);
+  builder_.add_stride_d(stride_d);
+  builder_.add_fused_activation_function(fused_activation_function);
+  builder_.add_padding(padding);
+  return builder_.Finish();
+}
+
 struct FullyConnectedOptionsBuilder {
   typedef FullyConnectedOptions Table;
   flatbuffers::FlatBufferBuilder &fbb_;
@@ -1108,6 +1151,138 @@ inline flatbuffers::Offset<CumsumOptions> CreateCumsumOptions(
   return builder_.Finish();
 }
 
+struct BucketizeOptionsBuilder {
+  typedef BucketizeOptions Table;
+  flatbuffers::FlatBufferBuilder &fbb_;
+  flatbuffers::uoffset_t start_;
+  void add_boundaries(flatbuffers::Offset<flatbuffers::Vector<float>> boundaries) { fbb_.AddOffset(BucketizeOptions::VT_BOUNDARIES, boundaries); }
+  explicit BucketizeOptionsBuilder(flatbuffers::FlatBufferBuilder &_fbb)
+        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
+  flatbuffers::Offset<BucketizeOptions> Finish() {
+    const auto end = fbb_.EndTable(start_);
+    auto o = flatbuffers::Offset<BucketizeOptions>(end);
+    return o;
+  }
+};
+
+inline flatbuffers::Offset<BucketizeOptions> CreateBucketizeOptions(
+    flatbuffers::FlatBufferBuilder &_fbb,
+    flatbuffers::Offset<flatbuffers::Vector<float>> boundaries = 0) {
+  BucketizeOptionsBuilder builder_(_fbb);
+  builder_.add_boundaries(boundaries);
+  return builder_.Finish();
+}
+
+inline flatbuffers::Offset<BucketizeOptions> CreateBucketizeOptionsDirect(
+    flatbuffers::FlatBufferBuilder &_fbb,
+    const std::vector<float> *boundaries = nullptr) {
+  auto boundaries__ = boundaries ? _fbb.CreateVector<float>(*boundaries) : 0;
+  return CreateBucketizeOptions(
+      _fbb,
+      boundaries__);
+}
+
+struct ReduceWindowOptionsBuilder {
+  typedef ReduceWindowOptions Table;
+  flatbuffers::FlatBufferBuilder &fbb_;
+  flatbuffers::uoffset_t start_;
+  void add_reduce_function(ReduceWindowFunction reduce_function) { fbb_.AddElement<int32_t>(ReduceWindowOptions::VT_REDUCE_FUNCTION, static_cast<int32_t>(reduce_function), 0); }
+  explicit ReduceWindowOptionsBuilder(flatbuffers::FlatBufferBuilder &_fbb)
+        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
+  flatbuffers::Offset<ReduceWindowOptions> Finish() {
+    const auto end = fbb_.EndTable(start_);
+    auto o = flatbuffers::Offset<ReduceWindowOptions>(end);
+    return o;
+  }
+};
+
+inline flatbuffers::Offset<ReduceWindowOptions> CreateReduceWindowOptions(
+    flatbuffers::FlatBufferBuilder &_fbb,
+    ReduceWindowFunction reduce_function = ReduceWindowFunction::UNSUPPORTED) {
+  ReduceWindowOptionsBuilder builder_(_fbb);
+  builder_.add_reduce_function(reduce_function);
+  return builder_.Finish();
+}
+
+struct StablehloPadOptionsBuilder {
+  typedef StablehloPadOptions Table;
+  flatbuffers::FlatBufferBuilder &fbb_;
+  flatbuffers::uoffset_t start_;
+  void add_edge_padding_low(flatbuffers::Offset<flatbuffers::Vector<int64_t>> edge_padding_low) { fbb_.AddOffset(StablehloPadOptions::VT_EDGE_PADDING_LOW, edge_padding_low); }
+  void add_edge_padding_high(flatbuffers::Offset<flatbuffers::Vector<int64_t>> edge_padding_high) { fbb_.AddOffset(StablehloPadOptions::VT_EDGE_PADDING_HIGH, edge_padding_high); }
+  void add_interior_padding(flatbuffers::Offset<flatbuffers::Vector<int64_t>> interior_padding) { fbb_.AddOffset(StablehloPadOptions::VT_INTERIOR_PADDING, interior_padding); }
+  explicit StablehloPadOptionsBuilder(flatbuffers::FlatBufferBuilder &_fbb)
+        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
+  flatbuffers::Offset<StablehloPadOptions> Finish() {
+    const auto end = fbb_.EndTable(start_);
+    auto o = flatbuffers::Offset<StablehloPadOptions>(end);
+    return o;
+  }
+};
+
+inline flatbuffers::Offset<StablehloPadOptions> CreateStablehloPadOptions(
+    flatbuffers::FlatBufferBuilder &_fbb,
+    flatbuffers::Offset<flatbuffers::Vector<int64_t>> edge_padding_low = 0,
+    flatbuffers::Offset<flatbuffers::Vector<int64_t>> edge_padding_high = 0,
+    flatbuffers::Offset<flatbuffers::Vector<int64_t>> interior_padding = 0) {
+  StablehloPadOptionsBuilder builder_(_fbb);
+  builder_.add_interior_padding(interior_padding);
+  builder_.add_edge_padding_high(edge_padding_high);
+  builder_.add_edge_padding_low(edge_padding_low);
+  return builder_.Finish();
+}
+
+inline flatbuffers::Offset<StablehloPadOptions> CreateStablehloPadOptionsDirect(
+    flatbuffers::FlatBufferBuilder &_fbb,
+    const std::vector<int64_t> *edge_padding_low = nullptr,
+    const std::vector<int64_t> *edge_padding_high = nullptr,
+    const std::vector<int64_t> *interior_padding = nullptr) {
+  auto edge_padding_low__ = edge_padding_low ? _fbb.CreateVector<int64_t>(*edge_padding_low) : 0;
+  auto edge_padding_high__ = edge_padding_high ? _fbb.CreateVector<int64_t>(*edge_padding_high) : 0;
+  auto interior_padding__ = interior_padding ? _fbb.CreateVector<int64_t>(*interior_padding) : 0;
+  return CreateStablehloPadOptions(
+      _fbb,
+      edge_padding_low__,
+      edge_padding_high__,
+      interior_padding__);
+}
+
+struct StableHLOCompositeOptionsBuilder {
+  typedef StableHLOCompositeOptions Table;
+  flatbuffers::FlatBufferBuilder &fbb_;
+  flatbuffers::uoffset_t start_;
+  void add_name(flatbuffers::Offset<flatbuffers::String> name) { fbb_.AddOffset(StableHLOCompositeOptions::VT_NAME, name); }
+  void add_decomposition_subgraph_index(int32_t decomposition_subgraph_index) { fbb_.AddElement<int32_t>(StableHLOCompositeOptions::VT_DECOMPOSITION_SUBGRAPH_INDEX, decomposition_subgraph_index, 0); }
+  explicit StableHLOCompositeOptionsBuilder(flatbuffers::FlatBufferBuilder &_fbb)
+        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
+  flatbuffers::Offset<StableHLOCompositeOptions> Finish() {
+    const auto end = fbb_.EndTable(start_);
+    auto o = flatbuffers::Offset<StableHLOCompositeOptions>(end);
+    return o;
+  }
+};
+
+inline flatbuffers::Offset<StableHLOCompositeOptions> CreateStableHLOCompositeOptions(
+    flatbuffers::FlatBufferBuilder &_fbb,
+    flatbuffers::Offset<flatbuffers::String> name = 0,
+    int32_t decomposition_subgraph_index = 0) {
+  StableHLOCompositeOptionsBuilder builder_(_fbb);
+  builder_.add_decomposition_subgraph_index(decomposition_subgraph_index);
+  builder_.add_name(name);
+  return builder_.Finish();
+}
+
+inline flatbuffers::Offset<StableHLOCompositeOptions> CreateStableHLOCompositeOptionsDirect(
+    flatbuffers::FlatBufferBuilder &_fbb,
+    const char *name = nullptr,
+    int32_t decomposition_subgraph_index = 0) {
+  auto name__ = name ? _fbb.CreateString(name) : 0;
+  return CreateStableHLOCompositeOptions(
+      _fbb,
+      name__,
+      decomposition_subgraph_index);
+}
+
 struct LSTMOptionsBuilder {
   typedef LSTMOptions Table;
   flatbuffers::FlatBufferBuilder &fbb_;
@@ -1516,6 +1691,8 @@ struct OperatorBuilder {
   void add_builtin_options(flatbuffers::Offset<void> builtin_options) { fbb_.AddOffset(Operator::VT_BUILTIN_OPTIONS, builtin_options); }
   void add_custom_options(flatbuffers::Offset<flatbuffers::Vector<uint8_t>> custom_options) { fbb_.AddOffset(Operator::VT_CUSTOM_OPTIONS, custom_options); }
   void add_intermediates(flatbuffers::Offset<flatbuffers::Vector<int32_t>> intermediates) { fbb_.AddOffset(Operator::VT_INTERMEDIATES, intermediates); }
+  void add_builtin_options_2_type(BuiltinOptions2 builtin_options_2_type) { fbb_.AddElement<uint8_t>(Operator::VT_BUILTIN_OPTIONS_2_TYPE, static_cast<uint8_t>(builtin_options_2_type), 0); }
+  void add_builtin_options_2(flatbuffers::Offset<void> builtin_options_2) { fbb_.AddOffset(Operator::VT_BUILTIN_OPTIONS_2, builtin_options_2); }
   explicit OperatorBuilder(flatbuffers::FlatBufferBuilder &_fbb)
         : fbb_(_fbb) { start_ = fbb_.StartTable(); }
   flatbuffers::Offset<Operator> Finish() {
@@ -1533,14 +1710,18 @@ inline flatbuffers::Offset<Operator> CreateOperator(
     BuiltinOptions builtin_options_type = BuiltinOptions::NONE,
     flatbuffers::Offset<void> builtin_options = 0,
     flatbuffers::Offset<flatbuffers::Vector<uint8_t>> custom_options = 0,
-    flatbuffers::Offset<flatbuffers::Vector<int32_t>> intermediates = 0) {
+    flatbuffers::Offset<flatbuffers::Vector<int32_t>> intermediates = 0,
+    BuiltinOptions2 builtin_options_2_type = BuiltinOptions2::NONE,
+    flatbuffers::Offset<void> builtin_options_2 = 0) {
   OperatorBuilder builder_(_fbb);
+  builder_.add_builtin_options_2(builtin_options_2);
   builder_.add_intermediates(intermediates);
   builder_.add_custom_options(custom_options);
   builder_.add_builtin_options(builtin_options);
   builder_.add_outputs(outputs);
   builder_.add_inputs(inputs);
   builder_.add_opcode_index(opcode_index);
+  builder_.add_builtin_options_2_type(builtin_options_2_type);
   builder_.add_builtin_options_type(builtin_options_type);
   return builder_.Finish();
 }
@@ -1553,7 +1734,9 @@ inline flatbuffers::Offset<Operator> CreateOperatorDirect(
     BuiltinOptions builtin_options_type = BuiltinOptions::NONE,
     flatbuffers::Offset<void> builtin_options = 0,
     const std::vector<uint8_t> *custom_options = nullptr,
-    const std::vector<int32_t> *intermediates = nullptr) {
+    const std::vector<int32_t> *intermediates = nullptr,
+    BuiltinOptions2 builtin_options_2_type = BuiltinOptions2::NONE,
+    flatbuffers::Offset<void> builtin_options_2 = 0) {
   auto inputs__ = inputs ? _fbb.CreateVector<int32_t>(*inputs) : 0;
   auto outputs__ = outputs ? _fbb.CreateVector<int32_t>(*outputs) : 0;
   auto custom_options__ = custom_options ? _fbb.CreateVector<uint8_t>(*custom_options) : 0;
@@ -1566,7 +1749,9 @@ inline flatbuffers::Offset<Operator> CreateOperatorDirect(
       builtin_options_type,
       builtin_options,
       custom_options__,
-      intermediates__);
+      intermediates__,
+      builtin_options_2_type,
+      builtin_options_2);
 }
 
 struct SubGraphBuilder {

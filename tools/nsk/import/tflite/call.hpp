@@ -61,7 +61,14 @@ class call {
     if (o == nullptr) fail("its options are missing. The file is damaged");
     return *o;
   }
-  /// The same; null where they are absent.
+  /// The options of one of the newer operators; refuses operators that lack them.
+  template <class Options>
+  const Options& options_beyond() const {
+    const Options* o = m_op.data->builtin_options_2_as<Options>();
+    if (o == nullptr) fail("its options are missing. The file is damaged");
+    return *o;
+  }
+  /// The same of the older operators; null where they are absent.
   template <class Options>
   const Options* optional_options() const {
     return m_op.data->builtin_options_as<Options>();

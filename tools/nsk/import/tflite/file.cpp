@@ -208,6 +208,8 @@ class reader {
 std::vector<std::int64_t> subgraphs_of(const tflite_operator& o) {
   if (const auto* call = o.data->builtin_options_as<tfl::CallOptions>()) return {call->subgraph()};
   if (const auto* once = o.data->builtin_options_as<tfl::CallOnceOptions>()) return {once->init_subgraph_index()};
+  if (const auto* composite = o.data->builtin_options_2_as<tfl::StableHLOCompositeOptions>())
+    return {composite->decomposition_subgraph_index()};
   if (const auto* branch = o.data->builtin_options_as<tfl::IfOptions>())
     return {branch->then_subgraph_index(), branch->else_subgraph_index()};
   if (const auto* loop = o.data->builtin_options_as<tfl::WhileOptions>())

@@ -56,6 +56,14 @@ value_id operand(call& c, int t, bool images) {
   return transposed(c, reshaped(c, c.plain(t), wide), channels_to_front);
 }
 
+void require_unquantized(const call& c) {
+  for (const auto* tensors : {&c.op().inputs, &c.op().outputs})
+    for (const int t : *tensors)
+      if (t >= 0 && is_quantized(c.tensor(t)))
+        c.fail("'" + c.tensor(t).name +
+               "' is quantised, and it has no meaning on stored integers. Export it in float32");
+}
+
 namespace {
 
 /// The scales of sums, those of the input times those of the weights; nothing where only one of the two is stored.

@@ -35,6 +35,8 @@ value_id operand(call& c, int t, bool images);
 /// Refuses others than float32, and other scales where LiteRT refuses them.
 value_id bias_of(call& c, std::size_t i, int x, int weights);
 
+/// Refuses quantised tensors: for operators that runtimes compute on stored integers whatever their scales, or not.
+void require_unquantized(const call& c);
 /// Refuses strides, dilations or sides of windows that are not positive.
 inline void require_positive(const call& c, std::int64_t h, std::int64_t w) {
   c.require(h > 0 && w > 0, "its strides, dilations or window are not positive. The file is damaged");

@@ -62,6 +62,9 @@ const table& builtin_rules() {
     add_variables(t);
     add_flow(t);
     add_suppression(t);
+    add_scatter(t);
+    add_volumes(t);
+    add_integers(t);
     return t;
   }();
   return all;

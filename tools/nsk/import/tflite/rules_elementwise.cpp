@@ -83,14 +83,26 @@ void parametric_relu(call& c) {
 
 /// ONNX's names of functions of two numbers.
 const names& binary_names() {
-  static const names all = {{"ADD", "Add"},         {"SUB", "Sub"},
-                            {"MUL", "Mul"},         {"DIV", "Div"},
-                            {"MAXIMUM", "Max"},     {"MINIMUM", "Min"},
-                            {"POW", "Pow"},         {"EQUAL", "Equal"},
-                            {"GREATER", "Greater"}, {"GREATER_EQUAL", "GreaterOrEqual"},
-                            {"LESS", "Less"},       {"LESS_EQUAL", "LessOrEqual"},
-                            {"LOGICAL_AND", "And"}, {"LOGICAL_OR", "Or"},
-                            {"FLOOR_MOD", "Mod"},   {"ATAN2", "Atan2"}};
+  static const names all = {{"ADD", "Add"},
+                            {"SUB", "Sub"},
+                            {"MUL", "Mul"},
+                            {"DIV", "Div"},
+                            {"MAXIMUM", "Max"},
+                            {"MINIMUM", "Min"},
+                            {"POW", "Pow"},
+                            {"EQUAL", "Equal"},
+                            {"GREATER", "Greater"},
+                            {"GREATER_EQUAL", "GreaterOrEqual"},
+                            {"LESS", "Less"},
+                            {"LESS_EQUAL", "LessOrEqual"},
+                            {"LOGICAL_AND", "And"},
+                            {"LOGICAL_OR", "Or"},
+                            {"FLOOR_MOD", "Mod"},
+                            {"ATAN2", "Atan2"},
+                            {"STABLEHLO_ADD", "Add"},
+                            {"STABLEHLO_MULTIPLY", "Mul"},
+                            {"STABLEHLO_MAXIMUM", "Max"},
+                            {"STABLEHLO_MINIMUM", "Min"}};
   return all;
 }
 
@@ -116,6 +128,7 @@ bool divides_exactly(const call& c, value_id divisor) {
 
 void binary(call& c) {
   c.require_operands(2, 2);
+  if (c.name().rfind("STABLEHLO_", 0) == 0) require_unquantized(c);
   if ((c.name() == "ADD" || c.name() == "SUB" || c.name() == "MUL") && add_stored(c, fused_activation(c))) return;
   const bool images = prefer_images(c, {c.input(0), c.input(1)});
   const value_id y =

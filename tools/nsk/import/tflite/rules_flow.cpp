@@ -63,9 +63,13 @@ void take(context& k, int t, const argument& a, const std::string& what) {
   k.known.take(t, a.v);
 }
 
+/// CALL, and STABLEHLO_COMPOSITE, whose graph is what its name means.
 void call_graph(call& c) {
-  const int number = static_cast<int>(c.options<tfl::CallOptions>().subgraph());
-  const arguments results = run_graph(c, number, operands_from(c, 0), "its graph", "called");
+  const bool composite = c.name() == "STABLEHLO_COMPOSITE";
+  const int number = composite ? c.options_beyond<tfl::StableHLOCompositeOptions>().decomposition_subgraph_index()
+                               : static_cast<int>(c.options<tfl::CallOptions>().subgraph());
+  const arguments results = run_graph(c, number, operands_from(c, 0), composite ? "its decomposition" : "its graph",
+                                      composite ? "decomposition" : "called");
   c.require(results.size() == c.op().outputs.size(), "it has another number of outputs than its graph");
   for (std::size_t i = 0; i < results.size(); ++i) give(c, i, results[i]);
 }
@@ -182,6 +186,7 @@ arguments run_graph(call& c, int number, const arguments& given, const std::stri
 
 void add_flow(table& t) {
   t["CALL"] = {call_graph, without_results};
+  t["STABLEHLO_COMPOSITE"] = {call_graph, without_results};
   t["IF"] = {branch, without_results};
   t["WHILE"] = {loop, without_results};
 }

@@ -560,6 +560,17 @@ template<> struct SparseIndexVectorTraits<struct Uint8Vector> { static const Spa
 
 bool VerifySparseIndexVector(flatbuffers::Verifier &verifier, const void *obj, SparseIndexVector type);
 
+/// What REDUCE_WINDOW makes of a window.
+enum class ReduceWindowFunction : int32_t {
+  UNSUPPORTED = 0,
+  ADD = 1,
+  MUL = 2,
+  MINIMUM = 3,
+  MAXIMUM = 4,
+  ALL = 5,
+  ANY = 6
+};
+
 enum class LstmKernel : int8_t {
   FULL = 0,
   BASIC = 1
@@ -609,7 +620,9 @@ enum class BuiltinOptions : uint8_t {
   BatchMatMulOptions = 101,
   CumsumOptions = 102,
   CallOnceOptions = 103,
+  Conv3DOptions = 106,
   VarHandleOptions = 111,
+  BucketizeOptions = 115,
   GeluOptions = 116
 };
 
@@ -656,10 +669,28 @@ template<> struct BuiltinOptionsTraits<struct DepthToSpaceOptions> { static cons
 template<> struct BuiltinOptionsTraits<struct BatchMatMulOptions> { static const BuiltinOptions enum_value = BuiltinOptions::BatchMatMulOptions; };
 template<> struct BuiltinOptionsTraits<struct CumsumOptions> { static const BuiltinOptions enum_value = BuiltinOptions::CumsumOptions; };
 template<> struct BuiltinOptionsTraits<struct CallOnceOptions> { static const BuiltinOptions enum_value = BuiltinOptions::CallOnceOptions; };
+template<> struct BuiltinOptionsTraits<struct Conv3DOptions> { static const BuiltinOptions enum_value = BuiltinOptions::Conv3DOptions; };
 template<> struct BuiltinOptionsTraits<struct VarHandleOptions> { static const BuiltinOptions enum_value = BuiltinOptions::VarHandleOptions; };
+template<> struct BuiltinOptionsTraits<struct BucketizeOptions> { static const BuiltinOptions enum_value = BuiltinOptions::BucketizeOptions; };
 template<> struct BuiltinOptionsTraits<struct GeluOptions> { static const BuiltinOptions enum_value = BuiltinOptions::GeluOptions; };
 
 bool VerifyBuiltinOptions(flatbuffers::Verifier &verifier, const void *obj, BuiltinOptions type);
+
+/// Options of builtin operators beyond the 127 members of the first union.
+enum class BuiltinOptions2 : uint8_t {
+  NONE = 0,
+  StablehloPadOptions = 10,
+  ReduceWindowOptions = 20,
+  StableHLOCompositeOptions = 21
+};
+
+template<typename T> struct BuiltinOptions2Traits;
+
+template<> struct BuiltinOptions2Traits<struct StablehloPadOptions> { static const BuiltinOptions2 enum_value = BuiltinOptions2::StablehloPadOptions; };
+template<> struct BuiltinOptions2Traits<struct ReduceWindowOptions> { static const BuiltinOptions2 enum_value = BuiltinOptions2::ReduceWindowOptions; };
+template<> struct BuiltinOptions2Traits<struct StableHLOCompositeOptions> { static const BuiltinOptions2 enum_value = BuiltinOptions2::StableHLOCompositeOptions; };
+
+bool VerifyBuiltinOptions2(flatbuffers::Verifier &verifier, const void *obj, BuiltinOptions2 type);
 
 /// real = scale * (stored - zero_point), per tensor (one entry) or along `quantized_dimension`.
 struct QuantizationParameters FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
@@ -887,6 +918,33 @@ struct TransposeConvOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table
            VerifyField<int32_t>(verifier, VT_STRIDE_W, 4) &&
            VerifyField<int32_t>(verifier, VT_STRIDE_H, 4) &&
            VerifyField<int8_t>(verifier, VT_FUSED_ACTIVATION_FUNCTION, 1) &&
+           verifier.EndTable();
+  }
+};
+
+struct Conv3DOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
+  enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
+    VT_PADDING = 4, VT_STRIDE_D = 6, VT_STRIDE_W = 8, VT_STRIDE_H = 10, VT_FUSED_ACTIVATION_FUNCTION = 12,
+    VT_DILATION_D_FACTOR = 14, VT_DILATION_W_FACTOR = 16, VT_DILATION_H_FACTOR = 18
+  };
+  Padding padding() const { return static_cast<Padding>(GetField<int8_t>(VT_PADDING, 0)); }
+  int32_t stride_d() const { return GetField<int32_t>(VT_STRIDE_D, 0); }
+  int32_t stride_w() const { return GetField<int32_t>(VT_STRIDE_W, 0); }
+  int32_t stride_h() const { return GetField<int32_t>(VT_STRIDE_H, 0); }
+  Activation fused_activation_function() const { return static_cast<Activation>(GetField<int8_t>(VT_FUSED_ACTIVATION_FUNCTION, 0)); }
+  int32_t dilation_d_factor() const { return GetField<int32_t>(VT_DILATION_D_FACTOR, 1); }
+  int32_t dilation_w_factor() const { return GetField<int32_t>(VT_DILATION_W_FACTOR, 1); }
+  int32_t dilation_h_factor() const { return GetField<int32_t>(VT_DILATION_H_FACTOR, 1); }
+  bool Verify(flatbuffers::Verifier &verifier) const {
+    return VerifyTableStart(verifier) &&
+           VerifyField<int8_t>(verifier, VT_PADDING, 1) &&
+           VerifyField<int32_t>(verifier, VT_STRIDE_D, 4) &&
+           VerifyField<int32_t>(verifier, VT_STRIDE_W, 4) &&
+           VerifyField<int32_t>(verifier, VT_STRIDE_H, 4) &&
+           VerifyField<int8_t>(verifier, VT_FUSED_ACTIVATION_FUNCTION, 1) &&
+           VerifyField<int32_t>(verifier, VT_DILATION_D_FACTOR, 4) &&
+           VerifyField<int32_t>(verifier, VT_DILATION_W_FACTOR, 4) &&
+           VerifyField<int32_t>(verifier, VT_DILATION_H_FACTOR, 4) &&
            verifier.EndTable();
   }
 };
@@ -1256,6 +1314,66 @@ struct CumsumOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   }
 };
 
+struct BucketizeOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
+  enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
+    VT_BOUNDARIES = 4
+  };
+  const flatbuffers::Vector<float> *boundaries() const { return GetPointer<const flatbuffers::Vector<float> *>(VT_BOUNDARIES); }
+  bool Verify(flatbuffers::Verifier &verifier) const {
+    return VerifyTableStart(verifier) &&
+           VerifyOffset(verifier, VT_BOUNDARIES) &&
+           verifier.VerifyVector(boundaries()) &&
+           verifier.EndTable();
+  }
+};
+
+struct ReduceWindowOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
+  enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
+    VT_REDUCE_FUNCTION = 4
+  };
+  ReduceWindowFunction reduce_function() const { return static_cast<ReduceWindowFunction>(GetField<int32_t>(VT_REDUCE_FUNCTION, 0)); }
+  bool Verify(flatbuffers::Verifier &verifier) const {
+    return VerifyTableStart(verifier) &&
+           VerifyField<int32_t>(verifier, VT_REDUCE_FUNCTION, 4) &&
+           verifier.EndTable();
+  }
+};
+
+struct StablehloPadOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
+  enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
+    VT_EDGE_PADDING_LOW = 4, VT_EDGE_PADDING_HIGH = 6, VT_INTERIOR_PADDING = 8
+  };
+  const flatbuffers::Vector<int64_t> *edge_padding_low() const { return GetPointer<const flatbuffers::Vector<int64_t> *>(VT_EDGE_PADDING_LOW); }
+  const flatbuffers::Vector<int64_t> *edge_padding_high() const { return GetPointer<const flatbuffers::Vector<int64_t> *>(VT_EDGE_PADDING_HIGH); }
+  const flatbuffers::Vector<int64_t> *interior_padding() const { return GetPointer<const flatbuffers::Vector<int64_t> *>(VT_INTERIOR_PADDING); }
+  bool Verify(flatbuffers::Verifier &verifier) const {
+    return VerifyTableStart(verifier) &&
+           VerifyOffset(verifier, VT_EDGE_PADDING_LOW) &&
+           verifier.VerifyVector(edge_padding_low()) &&
+           VerifyOffset(verifier, VT_EDGE_PADDING_HIGH) &&
+           verifier.VerifyVector(edge_padding_high()) &&
+           VerifyOffset(verifier, VT_INTERIOR_PADDING) &&
+           verifier.VerifyVector(interior_padding()) &&
+           verifier.EndTable();
+  }
+};
+
+/// A name for what a subgraph computes, for runtimes that have a kernel of that name.
+struct StableHLOCompositeOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
+  enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
+    VT_NAME = 4, VT_DECOMPOSITION_SUBGRAPH_INDEX = 6
+  };
+  const flatbuffers::String *name() const { return GetPointer<const flatbuffers::String *>(VT_NAME); }
+  int32_t decomposition_subgraph_index() const { return GetField<int32_t>(VT_DECOMPOSITION_SUBGRAPH_INDEX, 0); }
+  bool Verify(flatbuffers::Verifier &verifier) const {
+    return VerifyTableStart(verifier) &&
+           VerifyOffset(verifier, VT_NAME) &&
+           verifier.VerifyString(name()) &&
+           VerifyField<int32_t>(verifier, VT_DECOMPOSITION_SUBGRAPH_INDEX, 4) &&
+           verifier.EndTable();
+  }
+};
+
 struct LSTMOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
     VT_FUSED_ACTIVATION_FUNCTION = 4, VT_CELL_CLIP = 6, VT_PROJ_CLIP = 8, VT_KERNEL_TYPE = 10,
@@ -1477,7 +1595,7 @@ struct OperatorCode FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 struct Operator FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
     VT_OPCODE_INDEX = 4, VT_INPUTS = 6, VT_OUTPUTS = 8, VT_BUILTIN_OPTIONS_TYPE = 10, VT_BUILTIN_OPTIONS = 12,
-    VT_CUSTOM_OPTIONS = 14, VT_INTERMEDIATES = 20
+    VT_CUSTOM_OPTIONS = 14, VT_INTERMEDIATES = 20, VT_BUILTIN_OPTIONS_2_TYPE = 26, VT_BUILTIN_OPTIONS_2 = 28
   };
   uint32_t opcode_index() const { return GetField<uint32_t>(VT_OPCODE_INDEX, 0); }
   const flatbuffers::Vector<int32_t> *inputs() const { return GetPointer<const flatbuffers::Vector<int32_t> *>(VT_INPUTS); }
@@ -1487,6 +1605,9 @@ struct Operator FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   template<typename T> const T *builtin_options_as() const { return builtin_options_type() == BuiltinOptionsTraits<T>::enum_value ? static_cast<const T *>(builtin_options()) : nullptr; }
   const flatbuffers::Vector<uint8_t> *custom_options() const { return GetPointer<const flatbuffers::Vector<uint8_t> *>(VT_CUSTOM_OPTIONS); }
   const flatbuffers::Vector<int32_t> *intermediates() const { return GetPointer<const flatbuffers::Vector<int32_t> *>(VT_INTERMEDIATES); }
+  BuiltinOptions2 builtin_options_2_type() const { return static_cast<BuiltinOptions2>(GetField<uint8_t>(VT_BUILTIN_OPTIONS_2_TYPE, 0)); }
+  const void *builtin_options_2() const { return GetPointer<const void *>(VT_BUILTIN_OPTIONS_2); }
+  template<typename T> const T *builtin_options_2_as() const { return builtin_options_2_type() == BuiltinOptions2Traits<T>::enum_value ? static_cast<const T *>(builtin_options_2()) : nullptr; }
   bool Verify(flatbuffers::Verifier &verifier) const {
     return VerifyTableStart(verifier) &&
            VerifyField<uint32_t>(verifier, VT_OPCODE_INDEX, 4) &&
@@ -1501,6 +1622,9 @@ struct Operator FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
            verifier.VerifyVector(custom_options()) &&
            VerifyOffset(verifier, VT_INTERMEDIATES) &&
            verifier.VerifyVector(intermediates()) &&
+           VerifyField<uint8_t>(verifier, VT_BUILTIN_OPTIONS_2_TYPE, 1) &&
+           VerifyOffset(verifier, VT_BUILTIN_OPTIONS_2) &&
+           VerifyBuiltinOptions2(verifier, builtin_options_2(), builtin_options_2_type()) &&
            verifier.EndTable();
   }
 };
@@ -1671,8 +1795,20 @@ inline bool VerifyBuiltinOptions(flatbuffers::Verifier &verifier, const void *ob
     case BuiltinOptions::BatchMatMulOptions: return verifier.VerifyTable(reinterpret_cast<const BatchMatMulOptions *>(obj));
     case BuiltinOptions::CumsumOptions: return verifier.VerifyTable(reinterpret_cast<const CumsumOptions *>(obj));
     case BuiltinOptions::CallOnceOptions: return verifier.VerifyTable(reinterpret_cast<const CallOnceOptions *>(obj));
+    case BuiltinOptions::Conv3DOptions: return verifier.VerifyTable(reinterpret_cast<const Conv3DOptions *>(obj));
     case BuiltinOptions::VarHandleOptions: return verifier.VerifyTable(reinterpret_cast<const VarHandleOptions *>(obj));
+    case BuiltinOptions::BucketizeOptions: return verifier.VerifyTable(reinterpret_cast<const BucketizeOptions *>(obj));
     case BuiltinOptions::GeluOptions: return verifier.VerifyTable(reinterpret_cast<const GeluOptions *>(obj));
+    default: return true;
+  }
+}
+
+inline bool VerifyBuiltinOptions2(flatbuffers::Verifier &verifier, const void *obj, BuiltinOptions2 type) {
+  switch (type) {
+    case BuiltinOptions2::NONE: { return true; }
+    case BuiltinOptions2::StablehloPadOptions: return verifier.VerifyTable(reinterpret_cast<const StablehloPadOptions *>(obj));
+    case BuiltinOptions2::ReduceWindowOptions: return verifier.VerifyTable(reinterpret_cast<const ReduceWindowOptions *>(obj));
+    case BuiltinOptions2::StableHLOCompositeOptions: return verifier.VerifyTable(reinterpret_cast<const StableHLOCompositeOptions *>(obj));
     default: return true;
   }
 }
