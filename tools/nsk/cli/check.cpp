@@ -79,8 +79,10 @@ input_options options_of(const graph& g, const model& m, const std::vector<std::
 
 tflite_options import_options_of(const model& m, int variant) {
   tflite_options result;
-  for (int i = 0; i < m.metadata_count(); ++i)
+  for (int i = 0; i < m.metadata_count(); ++i) {
     result.dequantize = result.dequantize || std::string(m.metadata_key(i)) == dequantize_key;
+    if (std::string(m.metadata_key(i)) == signature_key) result.signature = m.metadata_value(i);
+  }
   const model_changes changes = recorded_changes(m);
   for (int i = 0; i < m.input_count(variant); ++i)
     result.shapes[old_name(changes, m.input(i, variant).name())] = source_shape_of(m.input(i, variant));

@@ -85,6 +85,7 @@ struct json_options {
   std::string model, output;
   std::vector<std::string> inputs;  ///< NAME=1x3x224x224, of a TensorFlow Lite model
   bool dequantize = false;          ///< a TensorFlow Lite model
+  std::string signature;            ///< of such a model
 };
 /// Of a .nsk file: writes the table as TEXT.json and the weights section as TEXT.weights. Of a source model: writes its
 /// graph as TEXT.json, and its large constants as .npy files to TEXT.constants.

@@ -51,6 +51,8 @@ CLI::App* add_json(CLI::App& app, file_options& files, json_options& o) {
       ->required();
   add_repeated(command, "--input", o.inputs, "NAME=SHAPE", "Of a TensorFlow Lite model: lengths that it leaves open");
   command->add_flag("--dequantize", o.dequantize, "Of a TensorFlow Lite model: make it a float32 one");
+  command->add_option("--signature", o.signature, "Of a TensorFlow Lite model: which of its functions")
+      ->type_name("NAME");
   return command;
 }
 

@@ -68,7 +68,7 @@ bool is_converted(const std::vector<std::byte>& bytes) {
 
 /// Writes the graph of a source model.
 exit_code graph_to_json(const json_options& o, command_files& files) {
-  const graph g = import_model(o.model, {o.dequantize, parse_inputs(o.inputs, {}).shapes});
+  const graph g = import_model(o.model, {o.dequantize, parse_inputs(o.inputs, {}).shapes, {}, o.signature});
   for (const std::string& data : g.facts.files) files.add_input("external data of the source", data);
   for (const value& v : g.values)
     if (v.typed && v.type == element::string)
@@ -94,8 +94,8 @@ exit_code graph_to_json(const json_options& o, command_files& files) {
 exit_code to_json(const json_options& o, command_files& files) {
   const std::vector<std::byte> bytes = read_file(o.model, "model", max_model_bytes);
   if (!is_converted(bytes)) return graph_to_json(o, files);
-  if (o.dequantize || !o.inputs.empty())
-    misuse("--dequantize and --input are for source models; '" + o.model + "' is converted already.");
+  if (o.dequantize || !o.inputs.empty() || !o.signature.empty())
+    misuse("--dequantize, --input and --signature are for source models; '" + o.model + "' is converted already.");
   const model_file file = open_model(bytes, o.model);
   const model_parts parts = take_apart(file.bytes.data());
   const std::string weights = beside(o.output, ".weights");

@@ -51,6 +51,7 @@ model_changes recorded_changes(const model& m);
 
 /// Metadata key under which it records --dequantize.
 inline constexpr const char* dequantize_key = "dequantize";
+inline constexpr const char* signature_key = "signature";
 inline constexpr const char* float_io_key = "float_io";
 inline constexpr const char* quantised_key = "quantised";
 /// Metadata key of what the integers of a port stand for (quantize/integer_ports.hpp).

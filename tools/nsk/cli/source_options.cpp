@@ -63,6 +63,8 @@ void add_source_options(CLI::App* command, file_options& files, source_options& 
       .reads(command, "source", o.path, "FILE", "ONNX or TensorFlow Lite model, or the JSON of its graph",
              "and its external data")
       ->required();
+  command->add_option("--signature", o.signature, "Which function of a TensorFlow Lite model, where it has several")
+      ->type_name("NAME");
   add_shapes(command, files, o);
   add_ports(command, o);
   add_changes(command, o);

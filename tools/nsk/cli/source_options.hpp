@@ -14,6 +14,7 @@ class file_options;
 
 struct source_options {
   std::string path;                       ///< of the model
+  std::string signature;                  ///< of a TensorFlow Lite model; empty: the first subgraph
   std::vector<std::string> inputs, sets;  ///< NAME=1x3x224x224, NAME=VALUE
   std::vector<std::string> constants;     ///< NODE=follow, NODE=keep, NODE=NUMBER,..
   std::vector<std::string> bounds;        ///< NAME=COUNT

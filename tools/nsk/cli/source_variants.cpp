@@ -123,7 +123,7 @@ variant_source read_variant(const source_options& o, const wanted_variant& wante
   const state_options states{named_values("--state", o.states, "INPUT=OUTPUT"), o.find_states};
   input_options inputs = wanted.inputs;
   inputs.outputs = kept_outputs(o.outputs, states.given);
-  variant_source v{wanted.name, import_model(o.path, {o.dequantize, inputs.shapes, inputs.outputs})};
+  variant_source v{wanted.name, import_model(o.path, {o.dequantize, inputs.shapes, inputs.outputs, o.signature})};
   if (o.float_io) make_float_ports(v.g);
   for (const std::string& data : v.g.facts.files) files.add_input("external data of the source", data);
   inputs.constants = parse_constants(o.constants);
@@ -175,6 +175,7 @@ void record_source(const source_options& o, std::map<std::string, std::string>& 
     metadata[constant_key(name)] = how;
   for (const auto& [name, count] : parse_bounds(o.bounds)) metadata[bound_key(name)] = std::to_string(count);
   if (o.dequantize) metadata[dequantize_key] = "1";
+  if (!o.signature.empty()) metadata[signature_key] = o.signature;
   if (o.float_io) metadata[float_io_key] = "1";
   record_changes(changes_of(o), metadata);
   if (!o.outputs.empty()) metadata[chosen_outputs_key] = std::to_string(o.outputs.size());

@@ -14,6 +14,8 @@ graph import_model(const std::filesystem::path& file, const tflite_options& opti
   if (const std::string other = no_source_model(bytes.data(), bytes.size()); !other.empty())
     refuse("'" + file.string() + "' " + other + ".");
   if (is_tflite(bytes.data(), bytes.size())) return import_tflite(bytes.data(), bytes.size(), file.string(), options);
+  if (!options.signature.empty())
+    misuse("--signature chooses a function of a TensorFlow Lite model, and '" + file.string() + "' is none.");
   if (is_json(bytes.data(), bytes.size())) return import_json(bytes.data(), bytes.size(), file);
   return import_onnx(bytes.data(), bytes.size(), file.parent_path(), file.string(), options.outputs);
 }

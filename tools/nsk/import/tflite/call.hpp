@@ -14,7 +14,9 @@ namespace nsk::tool::tflite {
 /// All that an import works on.
 struct context {
   context(const tflite_file& f, const tflite_options& o)
-      : file(f), options(o), made(f.size), states(made, around), known(f, options, made, states) {}
+      : file(f), options(o), made(f.size), states(made, around), known(f, options, made, states) {
+    around.first = f.first;
+  }
 
   const tflite_file& file;
   const tflite_options options;

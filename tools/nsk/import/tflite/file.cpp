@@ -7,6 +7,7 @@
 #include "errors.hpp"
 #include "graph/names.hpp"
 #include "import/tflite/import.hpp"
+#include "import/tflite/signatures.hpp"
 #include "io/looks_like.hpp"
 
 namespace nsk::tool {
@@ -22,7 +23,7 @@ class reader {
   reader(const tfl::Model& m, const std::byte* bytes, std::size_t size, const std::string& name)
       : m_model(m), m_bytes(bytes), m_size(size), m_name(name) {}
 
-  tflite_file run() {
+  tflite_file run(const std::string& signature) {
     if (m_model.version() != 3)
       fail("it has version " + std::to_string(m_model.version()) + " of the format; only 3 is known");
     if (m_model.subgraphs() == nullptr || m_model.subgraphs()->size() == 0) fail("it holds no subgraph");
@@ -30,7 +31,9 @@ class reader {
     m_file.model = &m_model;
     m_budget += 16 * m_size;
     m_file.producer = text(m_model.description());
-    std::vector<int> waiting = {0};
+    m_file.signature = signature;
+    m_file.first = tflite::subgraph_of_signature(m_model, signature, m_name);
+    std::vector<int> waiting = {m_file.first};
     while (!waiting.empty()) {
       const int number = waiting.back();
       waiting.pop_back();
@@ -63,18 +66,16 @@ class reader {
 
   tflite_subgraph read_subgraph(int number) {
     const tfl::SubGraph* g = m_model.subgraphs()->Get(static_cast<flatbuffers::uoffset_t>(number));
-    if (g == nullptr || g->tensors() == nullptr)
-      fail(number == 0 ? "its first subgraph has no tensors"
-                       : "its subgraph " + std::to_string(number) + " has no tensors");
-    m_where = number == 0 ? "" : "in subgraph " + std::to_string(number) + ", ";
+    if (g == nullptr || g->tensors() == nullptr) fail("its subgraph " + std::to_string(number) + " has no tensors");
+    m_where = number == m_file.first ? "" : "in subgraph " + std::to_string(number) + ", ";
     m_graph = {};
     m_names.clear();
     m_graph.name = text(g->name());
-    if (number != 0) require_name(m_graph.name, "the name of subgraph " + std::to_string(number));
+    if (number != m_file.first) require_name(m_graph.name, "the name of subgraph " + std::to_string(number));
     for (const tfl::Tensor* t : *g->tensors()) add_tensor(t);
     m_graph.inputs = indices(g->inputs(), "the list of inputs", false);
     m_graph.outputs = indices(g->outputs(), "the list of outputs", false);
-    if (number == 0 && m_graph.outputs.empty()) fail("it has no outputs");
+    if (number == m_file.first && m_graph.outputs.empty()) fail("it has no outputs");
     if (g->operators() != nullptr)
       for (const tfl::Operator* o : *g->operators()) add_operator(o);
     check_order();
@@ -226,13 +227,14 @@ std::string name_of(tfl::TensorType type) {
   return *known != '\0' ? known : "element type " + std::to_string(static_cast<int>(type));
 }
 
-tflite_file read_tflite(const std::byte* bytes, std::size_t size, const std::string& name) {
+tflite_file read_tflite(const std::byte* bytes, std::size_t size, const std::string& name,
+                        const std::string& signature) {
   if (!is_tflite(bytes, size)) refuse(name + ": not a TensorFlow Lite model; " + looks_like(bytes, size));
   flatbuffers::Verifier verifier(reinterpret_cast<const std::uint8_t*>(bytes), size, 64, max_tables);
   if (!tfl::VerifyModelBuffer(verifier))
     refuse(name +
            ": a damaged TensorFlow Lite model: its tables point outside the file. It may be truncated; get it again");
-  return reader(*tfl::GetModel(bytes), bytes, size, name).run();
+  return reader(*tfl::GetModel(bytes), bytes, size, name).run(signature);
 }
 
 }

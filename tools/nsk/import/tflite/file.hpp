@@ -37,21 +37,24 @@ struct tflite_subgraph {
 
 struct tflite_file {
   std::string name, producer;
-  std::map<int, tflite_subgraph> subgraphs;  ///< the first one, 0, and those that its operators name, and so on
+  std::map<int, tflite_subgraph> subgraphs;  ///< `first`, those that its operators name, and so on
   std::size_t size = 0;                      ///< bytes of the file
   const tfl::Model* model = nullptr;
+  int first = 0;          ///< the subgraph that is converted
+  std::string signature;  ///< its name, where that was asked for
 
-  const tflite_subgraph& main() const { return subgraphs.at(0); }
+  const tflite_subgraph& main() const { return subgraphs.at(first); }
 };
 
 /// The subgraphs that an operator runs: branches of IF, condition and body of WHILE, and their like.
 std::vector<std::int64_t> subgraphs_of(const tflite_operator& o);
 
-/// Verifies and reads the first subgraph and those that it leads to. Refuses, naming the culprit: bytes that are no
-/// model, offsets and indices that point outside, negative lengths, tables that are shared until they cost far more
-/// than the file, tensors that are read before they are produced or produced twice, variables that are inputs, outputs
-/// or constants too. The result points into the bytes.
-tflite_file read_tflite(const std::byte* bytes, std::size_t size, const std::string& name);
+/// Verifies and reads the first subgraph, or that of `signature`, and those that it leads to. Refuses, naming the
+/// culprit: signatures that the file lacks, bytes that are no model, offsets and indices that point outside, negative
+/// lengths, tables that are shared until they cost far more than the file, tensors that are read before they are
+/// produced or produced twice, variables that are inputs, outputs or constants too. The result points into the bytes.
+tflite_file read_tflite(const std::byte* bytes, std::size_t size, const std::string& name,
+                        const std::string& signature);
 
 /// "FLOAT32"; "element type 99" for unknown ones.
 std::string name_of(tfl::TensorType type);

@@ -2,11 +2,11 @@
 #include "import/tflite/import.hpp"
 
 #include <algorithm>
-#include <set>
 
 #include "import/tflite/metadata.hpp"
 #include "import/tflite/other_outputs.hpp"
 #include "import/tflite/rules.hpp"
+#include "import/tflite/signatures.hpp"
 #include "import/tflite/stored_uses.hpp"
 
 namespace nsk::tool {
@@ -25,32 +25,6 @@ void report_open_lengths(const tflite::context& k, model_facts& facts) {
   if (!open.empty())
     facts.warnings.push_back("the file leaves lengths of its inputs open and has 1 in their place; add" + open +
                              " with the lengths that you need");
-}
-
-/// Warns of functions of the model beside the one that is read, the first subgraph.
-void report_signatures(const tflite_file& file, model_facts& facts) {
-  std::string taken;
-  std::set<std::string> left_out;
-  std::set<int> named;
-  const auto* signatures = file.model->signature_defs();
-  for (flatbuffers::uoffset_t i = 0; signatures != nullptr && i < signatures->size(); ++i) {
-    const tfl::SignatureDef* s = signatures->Get(i);
-    if (s == nullptr) continue;
-    const std::string name = s->signature_key() == nullptr ? "" : printable(s->signature_key()->str());
-    if (s->subgraph_index() != 0)
-      left_out.insert("signature '" + name + "'");
-    else if (taken.empty())
-      taken = "signature '" + name + "'";
-    named.insert(static_cast<int>(s->subgraph_index()));
-  }
-  for (int i = 1; i < static_cast<int>(file.model->subgraphs()->size()); ++i)
-    if (named.count(i) == 0 && file.subgraphs.count(i) == 0) left_out.insert("subgraph " + std::to_string(i));
-  if (left_out.empty()) return;
-  std::string others;
-  for (const std::string& other : left_out) others += (others.empty() ? "" : ", ") + other;
-  facts.warnings.push_back("the file has several functions: " + (taken.empty() ? "its first subgraph" : taken) +
-                           " is converted, and left out are " + shortened(others, 200) +
-                           "; export each of them to a file of its own");
 }
 
 /// Warns once of biases whose scales are not those of the sums that they are added to.
@@ -75,7 +49,7 @@ graph translated(const tflite_file& file, const tflite_options& options) {
   for (const int t : file.main().outputs) g.outputs.push_back(k.known.port(t));
   k.states.finish();
   report_open_lengths(k, g.facts);
-  report_signatures(file, g.facts);
+  tflite::report_signatures(file, g.facts);
   report_biases(k, g.facts);
   return std::move(g);
 }
@@ -83,7 +57,7 @@ graph translated(const tflite_file& file, const tflite_options& options) {
 }
 
 graph import_tflite(const std::byte* bytes, std::size_t size, const std::string& name, const tflite_options& options) {
-  const tflite_file file = read_tflite(bytes, size, name);
+  const tflite_file file = read_tflite(bytes, size, name, options.signature);
   tflite_file part = tflite::with_outputs(file, options.outputs);
   const std::string widened = tflite::prepare_stored(part, options.dequantize);
   graph g = translated(part, options);

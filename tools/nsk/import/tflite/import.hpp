@@ -18,18 +18,20 @@ struct tflite_options {
   bool dequantize = false;  ///< quantised models become float32 ones; otherwise they compute their integers
   /// Shapes of inputs, by name: they count where the file leaves lengths open and agree with those that it fixes.
   std::map<std::string, shape_t> shapes = {};
-  /// Tensors of the first graph that become the outputs: operators that they do not need are left out, refused or not.
-  /// Where it lacks one of them, nothing is left out, and those that it has become outputs beside its own.
+  /// Tensors of the graph that is read which become the outputs: operators that they do not need are left out, refused
+  /// or not. Where it lacks one of them, nothing is left out, and those that it has become outputs beside its own.
   std::vector<std::string> outputs = {};
-  bool reference = false;  ///< the meaning of LiteRT's reference kernels, for the evaluator alone
+  std::string signature = {};  ///< the function that is read; empty: the first subgraph
+  bool reference = false;      ///< the meaning of LiteRT's reference kernels, for the evaluator alone
 };
 
 /// Whether these bytes carry the identifier of a TensorFlow Lite model.
 bool is_tflite(const std::byte* bytes, std::size_t size);
 
-/// Reads the first subgraph of a model; those that its operators run take their places. Lengths that the file leaves
-/// open (its shape signatures) follow from the inputs' shapes, which are those of the file or of `options`. Constants
-/// become f32, integers or bool (float16 and sparse ones are widened and spread, quantised ones become scale * (stored
+/// Reads the first subgraph of a model, or that of a signature; those that its operators run take their places. Lengths
+/// that the file leaves open (its shape signatures) follow from the inputs' shapes, which are those of the file or of
+/// `options`. Constants become f32, integers or bool (float16 and sparse ones are widened and spread, quantised ones
+/// become scale * (stored
 /// - zero_point)); every value is typed and static, and what follows from constants alone is folded. Nodes are named
 /// "<OPERATOR>_<index>", values after their tensors. With `dequantize`, quantised activations become float32 values
 /// that saturate where the source's would, but for the probabilities of SOFTMAX; Quantize and Dequantize disappear.

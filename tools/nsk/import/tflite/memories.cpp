@@ -11,7 +11,7 @@ memory_id memories::of_variable(int graph, int tensor, const std::string& name, 
                                 std::int64_t start) {
   const auto [found, is_new] = m_variables.try_emplace({graph, tensor}, m_memories.size());
   if (is_new) {
-    m_memories.push_back({graph == 0 ? name : m_emitter.names().unique(name)});
+    m_memories.push_back({graph == m_around.first ? name : m_emitter.names().unique(name)});
     if (start != 0) {
       m_emitter.limits().make(count_of(shape), "its state");
       array numbers(type, shape);

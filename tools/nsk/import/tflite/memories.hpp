@@ -14,6 +14,7 @@ namespace nsk::tool::tflite {
 
 /// Where the operator at hand stands: what is around it.
 struct surroundings {
+  int first = 0;              ///< the graph that is converted, which others are inside of
   int conditional = 0;        ///< branches on data
   int loops = 0;              ///< loops
   bool initialising = false;  ///< whether it is inside CALL_ONCE

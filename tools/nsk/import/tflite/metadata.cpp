@@ -37,8 +37,9 @@ class reader {
     about("author", m.author());
     about("license", m.license());
     const auto* graphs = m.subgraph_metadata();
-    if (graphs == nullptr || graphs->size() == 0) return std::move(m_facts);
-    const tfm::SubGraphMetadata& g = *graphs->Get(0);
+    const auto first = static_cast<flatbuffers::uoffset_t>(m_file.first);
+    if (graphs == nullptr || graphs->size() <= first) return std::move(m_facts);
+    const tfm::SubGraphMetadata& g = *graphs->Get(first);
     tensors(g.input_tensor_metadata(), m_file.main().inputs, true);
     tensors(g.output_tensor_metadata(), m_file.main().outputs, false);
     return std::move(m_facts);

@@ -34,10 +34,10 @@ std::vector<tflite_operator> needed_operators(const tflite_file& file, const std
   std::vector<tflite_operator> kept;
   const std::vector<tflite_operator>& all = file.main().operators;
   for (std::size_t i = all.size(); i-- > 0;) {
-    std::set<int> active = {0};
+    std::set<int> active = {file.first};
     const auto is_needed = [&](int t) { return needed.count(t) != 0; };
     const bool keeps = std::any_of(all[i].outputs.begin(), all[i].outputs.end(), is_needed);
-    if (!keeps && !has_effects(file, 0, all[i], active)) continue;
+    if (!keeps && !has_effects(file, file.first, all[i], active)) continue;
     needed.insert(all[i].inputs.begin(), all[i].inputs.end());
     kept.push_back(all[i]);
   }
@@ -50,7 +50,7 @@ std::vector<tflite_operator> needed_operators(const tflite_file& file, const std
 tflite_file with_outputs(const tflite_file& file, const std::vector<std::string>& names) {
   tflite_file result = file;
   if (names.empty()) return result;
-  tflite_subgraph& g = result.subgraphs.at(0);
+  tflite_subgraph& g = result.subgraphs.at(result.first);
   std::vector<int> found;
   bool has_all = true;
   for (const std::string& name : names) {

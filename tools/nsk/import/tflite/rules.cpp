@@ -25,7 +25,7 @@ std::string ending_before(call& c) {
   std::string options;
   for (const int t : c.op().inputs)
     if (t >= 0 && c.tensor(t).bytes == nullptr) options += " --output-value " + c.tensor(t).name;
-  const bool is_named = !options.empty() && c.all().known.here().number == 0;
+  const bool is_named = !options.empty() && c.all().known.here().number == c.all().file.first;
   return is_named ? "end the model before it (" + options.substr(1) + ") and compute the rest in the game"
                   : "choose outputs that do not need it (--output-value NAME)";
 }

@@ -160,7 +160,7 @@ arguments run_graph(call& c, int number, const arguments& given, const std::stri
   if (given.size() != g.inputs.size())
     c.fail(what + " (subgraph " + std::to_string(number) + ") takes " + std::to_string(g.inputs.size()) +
            " values, but is given " + std::to_string(given.size()) + ". The file is damaged");
-  if (number == 0 || !around.active.insert(number).second || around.active.size() > max_depth)
+  if (number == k.file.first || !around.active.insert(number).second || around.active.size() > max_depth)
     c.fail(what + " (subgraph " + std::to_string(number) + ") runs itself, or more than " + std::to_string(max_depth) +
            " graphs one inside the other, which is not supported");
   around.placed += placed_bytes(g, prefix);

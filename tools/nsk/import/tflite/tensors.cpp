@@ -30,7 +30,7 @@ scope::scope(int n, const tflite_subgraph& g, std::string names)
 }
 
 tensors::tensors(const tflite_file& file, const tflite_options& options, emitter& e, memories& m)
-    : m_file(file), m_options(options), m_emitter(e), m_memories(m), m_scope(0, file.main(), "") {
+    : m_file(file), m_options(options), m_emitter(e), m_memories(m), m_scope(file.first, file.main(), "") {
   for (const tflite_tensor& t : file.main().tensors) m_emitter.names().take(t.name);
 }
 
@@ -128,12 +128,12 @@ bool tensors::is_constant(int t) {
 
 bool tensors::is_output(int t) const {
   const std::vector<int>& outputs = m_file.main().outputs;
-  return m_scope.number == 0 && std::find(outputs.begin(), outputs.end(), t) != outputs.end();
+  return m_scope.number == m_file.first && std::find(outputs.begin(), outputs.end(), t) != outputs.end();
 }
 
 /// The name of a tensor's value: the tensor's, and in other graphs than the first one with what makes it unique.
 std::string tensors::value_name(int t) {
-  return m_scope.number == 0 ? tensor(t).name : m_emitter.names().unique(m_scope.prefix + tensor(t).name);
+  return m_scope.number == m_file.first ? tensor(t).name : m_emitter.names().unique(m_scope.prefix + tensor(t).name);
 }
 
 memory_id tensors::memory_of(int t) {
