@@ -14,6 +14,7 @@ import tempfile
 import numpy as np
 
 from litert import answers, compare_runs, have_litert, interpreter_of
+from models import nsk
 from tflite_writer import Writer
 
 POOL = ("Pool2DOptions", {"padding": 1, "strideW": 1, "strideH": 1, "filterWidth": 1, "filterHeight": 1})
@@ -308,6 +309,17 @@ def compare(case, folder, behind_pool):
     return compare_runs(folder, build(op, operands, options, results, shapes, behind_pool)[0], given)
 
 
+def bytes_of_zeros(folder):
+    """None where zeros that are scattered into are not in the file, else what is wrong."""
+    operands, shape = [In([3, 1], np.int32, 0, 9), In([3, 64]), i32(4096, 64)], [4096, 64]
+    (folder / "m.tflite").write_bytes(build("SCATTER_ND", operands, ("ScatterNdOptions", {}), [np.float32], [shape], False)[0])
+    done = nsk("convert", folder / "m.tflite", "-o", folder / "m.nsk", "--quiet")
+    if done.returncode != 0:
+        return done.stderr.strip()
+    size = (folder / "m.nsk").stat().st_size
+    return None if size < 4096 else f"the file has {size} bytes"
+
+
 def main(part):
     if not have_litert():
         return 0
@@ -325,6 +337,8 @@ def main(part):
                     failure = f"LiteRT: {refused}"
                 if failure:
                     wrong.append(f"{case[0]}{' behind a pool' if behind_pool else ''}: {failure}")
+        large = bytes_of_zeros(pathlib.Path(folder))
+        wrong += [f"zeros of SCATTER_ND: {large}"] if large else []
     print("\n".join(wrong + [f"{count} models, {len(wrong)} wrong"]))
     return 1 if wrong or count == 0 else 0
 

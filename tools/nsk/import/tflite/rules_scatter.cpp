@@ -13,11 +13,15 @@ namespace {
 
 using list = std::vector<std::int64_t>;
 
-/// A constant of an element type, spread over a shape.
+/// One number all over a shape.
+value_id spread(call& c, value_id number, const shape_t& shape) {
+  return c.emit("Expand", {number, constant_integers(c, shape)});
+}
+
 value_id filled(call& c, element type, const shape_t& shape, double number) {
   array a(type, {});
   a.set(0, number);
-  return c.emit("Expand", {c.constant(std::move(a)), constant_integers(c, shape)});
+  return spread(c, c.constant(std::move(a)), shape);
 }
 
 /// The numbers of the elements of a block of `lengths`, as [lengths..., axes].
@@ -109,7 +113,7 @@ void sparse_to_dense(call& c) {
   const value_id places = cast(c, reshaped(c, c.plain(c.input(0)), {rows, axes}), element::i64);
   value_id numbers = c.plain(c.input(2));
   numbers = c.emit("Expand", {numbers, constant_integers(c, {rows})});
-  const value_id y = c.emit("Expand", {reshaped(c, c.plain(c.input(3)), {}), constant_integers(c, shape)});
+  const value_id y = spread(c, reshaped(c, c.plain(c.input(3)), {}), shape);
   c.bind(0, rows == 0 ? y : c.emit("ScatterND", {y, places, numbers}));
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 /// Running sums, writing to known places, gathering by coordinates, triangles and reversed sequences: made of slices,
 /// gathers and choices.
+#include <algorithm>
 #include <limits>
+#include <memory>
 #include <unordered_map>
 #include "passes/canonicalise/arithmetic.hpp"
 #include "passes/canonicalise/constants.hpp"
@@ -73,6 +75,22 @@ scatter_kind reduction_of(context& c) {
   return found->second;
 }
 
+/// The data that is written to. Where it is one number all over, that number expanded: the file need not hold it.
+int data_of(context& c) {
+  constexpr std::int64_t few = 1024;
+  const auto& numbers = c.input(0).constant;
+  if (!numbers || numbers->count() < few) return c.in(0);
+  const auto size = static_cast<std::ptrdiff_t>(size_of(numbers->type));
+  const std::vector<std::byte>& bytes = numbers->data;
+  if (!std::equal(bytes.begin() + size, bytes.end(), bytes.begin())) return c.in(0);
+  array one(numbers->type, shape_t(numbers->shape.size(), 1));
+  std::copy(bytes.begin(), bytes.begin() + size, one.data.begin());
+  const int number = c.made().add({c.op().name + "#number", one.type, one.shape, std::make_shared<array>(one)}),
+            all = c.temporary("numbers", numbers->shape, one.type);
+  c.emit(expand_parameters{}, {number}, all);
+  return all;
+}
+
 /// Rows [rows, width] of `data`, where those that `places` names have been replaced by rows of `updates`, or combined
 /// with them. Returns false, and makes nothing, where a scatter has to do it: integers are combined, or elements that
 /// have several updates.
@@ -88,7 +106,7 @@ bool write_known_rows(context& c, std::int64_t width, const std::vector<std::int
     if (from >= 0 && !replaces) return false;
     from = static_cast<std::int64_t>(u);
   }
-  const int data = reshaped(c, c.in(0), {rows, width}), updates = reshaped(c, c.in(2), {count, width});
+  const int data = reshaped(c, data_of(c), {rows, width}), updates = reshaped(c, c.in(2), {count, width});
   int all = no_value;
   if (replaces) {
     for (std::int64_t r = 0; r < rows; ++r) {
@@ -121,7 +139,7 @@ bool write_known_rows(context& c, std::int64_t width, const std::vector<std::int
 /// Rows [rows, width] of `data` with rows of `updates` at the row numbers in `places` [count].
 void write_rows(context& c, std::int64_t width, int places, scatter_kind kind) {
   const std::int64_t rows = count_of(c.in_shape(0)) / width, count = count_of(c.shape(places));
-  const int data = reshaped(c, c.in(0), {rows, width}), updates = reshaped(c, c.in(2), {count, width}),
+  const int data = reshaped(c, data_of(c), {rows, width}), updates = reshaped(c, c.in(2), {count, width}),
             written = c.temporary("written", {rows, width}, c.in_type(0));
   c.emit(scatter_params{0, kind}, {data, reshaped(c, places, {count, 1}), updates}, written);
   c.emit(reshape_parameters{}, {written});
@@ -186,7 +204,7 @@ void scatter_part(context& c, std::size_t axis, scatter_kind kind) {
     int rest;
   };
   std::vector<cut> cuts;
-  int data = c.in(0);
+  int data = data_of(c);
   for (std::size_t d = 0; d < k.size(); ++d) {
     const std::int64_t length = c.shape(data)[d];
     if (d == axis || k[d] == length) continue;
