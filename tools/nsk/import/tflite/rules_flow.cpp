@@ -3,6 +3,7 @@
 /// WHILE whose condition follows from constants becomes its bodies, one after the other.
 #include <utility>
 
+#include "import/tflite/constants.hpp"
 #include "import/tflite/nodes.hpp"
 #include "import/tflite/rules.hpp"
 #include "import/tflite/subgraphs.hpp"
@@ -24,10 +25,17 @@ std::size_t placed_bytes(const tflite_subgraph& g, const std::string& prefix) {
   return sum;
 }
 
+void count_bytes(call& c, std::size_t bytes) {
+  c.all().around.placed += bytes;
+  if (c.all().around.placed > max_placed)
+    c.fail("the graphs inside loops and branches would take more than " + std::to_string(max_placed >> 20) +
+           " MiB when they are unrolled. Run the body of the loop as a model of its own, with its values as states");
+}
+
 argument argument_of(tensors& known, int t) {
   const auto resource = known.here().handles.find(t);
   if (resource != known.here().handles.end()) return {no_value, resource->second};
-  return {known.is_stored(t) ? known.integers(t, false) : known.plain(t), no_memory};
+  return {known.plain(t), no_memory, known.is_stored(t) ? known.integers(t, false) : no_value, &known.tensor(t)};
 }
 
 arguments operands_from(call& c, std::size_t first) {
@@ -36,14 +44,27 @@ arguments operands_from(call& c, std::size_t first) {
   return result;
 }
 
+/// Whether runtimes, which copy bytes, give a tensor the meaning that the other one had.
+bool same_storage(const tflite_tensor& a, const tflite_tensor& b) {
+  return is_quantized(a) == is_quantized(b) && (!is_quantized(a) || stored_alike(a, b));
+}
+
+void require_storage(const call& c, std::size_t output, const argument& a) {
+  const tflite_tensor& t = c.tensor(c.output(output));
+  if (!same_storage(*a.tensor, t))
+    c.fail("'" + a.tensor->name + "' of its graph and its output '" + t.name +
+           "' are stored with different scales or zero points. Quantise the model again");
+}
+
 /// Makes a result of a graph inside output `i` of the operator.
 void give(call& c, std::size_t i, const argument& a) {
-  if (a.resource != no_memory)
+  if (a.resource != no_memory) {
     c.all().known.here().handles[c.output(i)] = a.resource;
-  else if (c.is_stored(c.output(i)))
-    c.all().known.bind_integers(c.output(i), a.v, false);
-  else
-    c.bind(i, a.v);
+    return;
+  }
+  require_storage(c, i, a);
+  if (a.stored != no_value) return c.all().known.bind_integers(c.output(i), a.stored, false);
+  c.bind(i, a.v);
 }
 
 /// Makes an argument input `t` of the graph at hand, which messages call `what`.
@@ -55,12 +76,16 @@ void take(context& k, int t, const argument& a, const std::string& what) {
   }
   const value& v = k.made.at(a.v);
   k.known.accept(t, v.shape);
-  const element wanted = k.known.stored_type(t);
-  if (v.shape != k.known.shape(t) || v.type != wanted)
+  if (v.shape != k.known.shape(t) || v.type != k.known.type(t))
     refuse(what + " (subgraph " + std::to_string(here.number) + ") takes '" + k.known.tensor(t).name + "' as " +
-           name_of(wanted) + " " + to_string(k.known.shape(t)) + ", but is given " + name_of(v.type) + " " +
+           name_of(k.known.type(t)) + " " + to_string(k.known.shape(t)) + ", but is given " + name_of(v.type) + " " +
            to_string(v.shape) + ". Values must keep their shapes from one iteration to the next");
-  k.known.take(t, a.v);
+  if (!same_storage(*a.tensor, k.known.tensor(t)))
+    refuse(what + " (subgraph " + std::to_string(here.number) + ") takes '" + k.known.tensor(t).name +
+           "' with another scale or zero point than it is given. Quantise the model again");
+  forms& f = here.forms_of[static_cast<std::size_t>(t)];
+  f.plain = a.v;
+  f.stored = a.stored;
 }
 
 /// CALL, and STABLEHLO_COMPOSITE, whose graph is what its name means.
@@ -115,10 +140,11 @@ void branch(call& c) {
       give(c, i, a[i]);
       continue;
     }
+    for (const argument& result : {a[i], b[i]}) require_storage(c, i, result);
     require_same(c, a[i].v, b[i].v,
                  "its branches give different shapes or types, and its condition is computed at run time. Export each "
                  "branch as a model of its own");
-    give(c, i, {c.emit("Where", {scalar, a[i].v, b[i].v}), no_memory});
+    c.bind(i, c.emit("Where", {scalar, a[i].v, b[i].v}));
   }
 }
 
@@ -152,6 +178,8 @@ void loop(call& c) {
 
 }
 
+void count_placed(call& c, std::size_t operators) { count_bytes(c, operators * bytes_of_operator); }
+
 arguments run_graph(call& c, int number, const arguments& given, const std::string& what, const std::string& label) {
   context& k = c.all();
   surroundings& around = k.around;
@@ -163,10 +191,7 @@ arguments run_graph(call& c, int number, const arguments& given, const std::stri
   if (number == k.file.first || !around.active.insert(number).second || around.active.size() > max_depth)
     c.fail(what + " (subgraph " + std::to_string(number) + ") runs itself, or more than " + std::to_string(max_depth) +
            " graphs one inside the other, which is not supported");
-  around.placed += placed_bytes(g, prefix);
-  if (around.placed > max_placed)
-    c.fail("the graphs inside loops and branches would take more than " + std::to_string(max_placed >> 20) +
-           " MiB when they are unrolled. Run the body of the loop as a model of its own, with its values as states");
+  count_bytes(c, placed_bytes(g, prefix));
   const std::string owner = k.made.owner();
   scope outside = k.known.enter(scope(number, g, prefix));
   arguments results;

@@ -5,6 +5,7 @@
 #include "import/tflite/nodes.hpp"
 #include "import/tflite/operands.hpp"
 #include "import/tflite/rules.hpp"
+#include "import/tflite/subgraphs.hpp"
 
 namespace nsk::tool::tflite {
 namespace {
@@ -183,6 +184,7 @@ void reduce_window(call& c) {
     c.require(reach <= length, "its window is longer than its input");
     const std::int64_t last = (length - reach) / strides[a] * strides[a];  // where the last window begins
     if (sides[a] == 1 && strides[a] == 1) continue;
+    count_placed(c, 2 * static_cast<std::size_t>(sides[a]));
     const value_id from = v;
     for (std::int64_t i = 0; i < sides[a]; ++i) {
       list starts(axes, 0), stops = c.at(from).shape, steps(axes, 1);

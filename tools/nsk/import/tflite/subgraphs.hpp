@@ -11,6 +11,8 @@ namespace nsk::tool::tflite {
 struct argument {
   value_id v = no_value;
   memory_id resource = no_memory;
+  value_id stored = no_value;             ///< the integers, where it is stored as such
+  const tflite_tensor* tensor = nullptr;  ///< that it is of
 };
 using arguments = std::vector<argument>;
 
@@ -18,5 +20,8 @@ using arguments = std::vector<argument>;
 /// messages call it, `label` what its values are named after. Refuses graphs that run themselves, arguments of another
 /// shape or type than the graph takes, and more graphs inside than fit into 64 MiB.
 arguments run_graph(call& c, int number, const arguments& given, const std::string& what, const std::string& label);
+
+/// Counts operators that take the place of one against the same limit.
+void count_placed(call& c, std::size_t operators);
 
 }

@@ -87,7 +87,7 @@ value_id tensors::layer_constant(int t, const std::vector<std::int64_t>& order) 
     return order.empty() ? v : m_emitter.emit("Transpose", {v}, {{"perm", order}}, 1)[0];
   };
   if (!is_stored(t) || !is_constant(t)) return permuted(plain(t));
-  return widened(t, permuted(stored_constant(t)), order, true);
+  return widened(t, permuted(integers(t, false)), order, true);
 }
 
 value_id tensors::stored_constant(int t) {
