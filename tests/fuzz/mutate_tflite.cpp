@@ -22,13 +22,14 @@ class walker {
  public:
   explicit walker(const std::vector<std::uint8_t>& model) : m_first(model.data()), m_size(model.size()) {
     const tfl::Model* m = tfl::GetModel(model.data());
-    fields(m, {1, 2, 3, 4, 6});
+    fields(m, {1, 2, 3, 4, 6, 7});
     for (const auto* code : list(m->operator_codes())) fields(code, {1});
     for (const auto* buffer : list(m->buffers())) {
       fields(buffer, {0});
       numbers(buffer->data(), 4);
     }
     for (const auto* graph : list(m->subgraphs())) walk(graph);
+    for (const auto* signature : list(m->signature_defs())) fields(signature, {0, 1, 2, 3});
   }
   std::vector<spot> spots;
 
@@ -112,11 +113,17 @@ class walker {
     numbers(g->outputs());
     for (const auto* t : list(g->tensors())) walk(t);
     for (const auto* o : list(g->operators())) {
-      fields(o, {1, 2, 4, 5, 7});
+      fields(o, {1, 2, 4, 5, 7, 8, 12});
       numbers(o->inputs());
       numbers(o->outputs());
       numbers(o->custom_options());
       fields(o->builtin_options());
+      fields(o->builtin_options_2());
+      if (const auto* pad = o->builtin_options_2_as<tfl::StablehloPadOptions>()) {
+        numbers(pad->edge_padding_low());
+        numbers(pad->edge_padding_high());
+        numbers(pad->interior_padding());
+      }
     }
   }
   void walk(const tfl::Tensor* t) {

@@ -16,6 +16,7 @@ import tflite_quantised_layers  # noqa: E402
 import tflite_signals  # noqa: E402
 import tflite_streams  # noqa: E402
 import tflite_weights  # noqa: E402
+import tflite_update_seeds  # noqa: E402
 from tflite_writer import Writer  # noqa: E402
 
 random = np.random.default_rng(3)
@@ -115,6 +116,7 @@ def models():
     for name, make in tflite_signals.CASES.items():
         yield name.replace(" ", "_"), make()[0]
     yield from stored_models()
+    yield from tflite_update_seeds.models()
     yield from quantized_seeds.tflite_models()
 
 

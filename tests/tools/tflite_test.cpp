@@ -391,8 +391,8 @@ TEST_CASE("tflite: CALL becomes the graph that it names; its constants and names
   CHECK(contains(refusal(wrong.finish({r}, {s})), "takes 1 values, but is given 2"));
 }
 
-TEST_CASE("tflite: functions beside the first subgraph are named in a warning") {
-  const auto warning_of = [](bool has_names, bool calls) {
+TEST_CASE("tflite: functions beside the first subgraph are named") {
+  const auto said_of = [](bool has_names, bool calls) {
     tflite_writer w;
     const int x = w.floats("x", {2}), y = w.floats("y", {2});
     if (calls)
@@ -404,11 +404,13 @@ TEST_CASE("tflite: functions beside the first subgraph are named in a warning") 
     w.node(op::NEG, {a}, {b});
     if (has_names) w.signature("prefill", 0), w.signature("decode", 1);
     const graph g = import_bytes(w.finish({a}, {b}));
-    return g.facts.warnings.empty() ? std::string() : g.facts.warnings[0];
+    std::vector<std::string> said = g.facts.notes;
+    said.insert(said.end(), g.facts.warnings.begin(), g.facts.warnings.end());
+    return said.empty() ? std::string() : said[0];
   };
-  CHECK(contains(warning_of(true, false), "signature 'prefill' is converted, and left out are signature 'decode'"));
-  CHECK(contains(warning_of(false, false), "its first subgraph is converted, and left out are subgraph 1"));
-  CHECK(warning_of(false, true).empty());
+  CHECK(contains(said_of(true, false), "'prefill' is converted; --signature NAME takes another one of them: 'decode'"));
+  CHECK(contains(said_of(false, false), "subgraphs that nothing names and nothing runs, which are left out: 1"));
+  CHECK(said_of(false, true).empty());
 }
 
 TEST_CASE("tflite: a variable that no operator writes stays a state of zeros") {
