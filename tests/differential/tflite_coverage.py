@@ -12,6 +12,9 @@ from litert import have_litert  # noqa: E402
 
 NOT_SAMPLED = {
     "CALL": "LiteRT has no kernel for it",
+    "MULTINOMIAL": "other numbers in every run: tests/models/tflite_random.py",
+    "RANDOM_STANDARD_NORMAL": "other numbers in every run: tests/models/tflite_random.py",
+    "RANDOM_UNIFORM": "other numbers in every run: tests/models/tflite_random.py",
     "Convolution2DTransposeBias": "MediaPipe's own, not in LiteRT: tests/models/custom_operators.py",
     "MaxPoolingWithArgmax2D": "MediaPipe's own, not in LiteRT: tests/models/custom_operators.py",
     "MaxUnpooling2D": "MediaPipe's own, not in LiteRT: tests/models/custom_operators.py",

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Errors that planted.py plants in the import of TensorFlow Lite files: (file, what is right, what is wrong, families that should show it)."""
 IMPORT = "import/tflite/"
-SMALL, LARGE = ["operator", "graph", "image"], ["image", "graph", "operator"]
+SMALL, LARGE, UPDATES = ["operator", "graph", "image"], ["image", "graph", "operator"], ["update"]
 ERRORS = [(IMPORT + file, right, wrong, families) for file, right, wrong, families in (
     ("rules_windows.cpp", "* stride[d] + kernel - out) / 2;", "* stride[d] + kernel - out);", LARGE),
     ("rules_windows.cpp", "REFLECT ? 1 : 0;", "REFLECT ? 0 : 0;", SMALL),
@@ -37,4 +37,12 @@ ERRORS = [(IMPORT + file, right, wrong, families) for file, right, wrong, famili
     ("memories.cpp", "m.initial && !begins_with_zeros(*m.initial) ? m.initial : nullptr", "nullptr", ["flow"]),
     ("rules_detection.cpp", 'c.emit("Mul", {length, constant_number(c, 0.5)})', "length", SMALL),
     ("rules_detection.cpp", "just_below(overlap)", "0.9f * overlap", SMALL),
+    ("rules_scatter.cpp", 'above = c.emit("Max", {given, constant_integers(c, {0})})', "above = given", UPDATES),
+    ("rules_scatter.cpp", 'c.emit("Min", {above, constant_integers(c, last)})', "above", UPDATES),
+    ("rules_scatter.cpp", 'c.emit("Where", {dropped, constant_integers(c, {count}), given})', "given", UPDATES),
+    ("rules_scatter.cpp", "a.set_integer(i * columns + i, 1);", "a.set_integer(i * columns, 1);", UPDATES),
+    ("rules_volumes.cpp", "* v.strides[d] + kernel - out) / 2;", "* v.strides[d] + kernel - out);", UPDATES),
+    ("rules_volumes.cpp", "{one, block(c, one, axis + 1, between, fill)}", "{block(c, one, axis + 1, between, fill), one}", UPDATES),
+    ("rules_volumes.cpp", "starts[a] = i * dilations[a];", "starts[a] = i;", UPDATES),
+    ("rules_integers.cpp", 'c.emit("Sub", {x, rest})', "x", UPDATES),
 )]

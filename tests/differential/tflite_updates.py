@@ -50,7 +50,7 @@ def segment_sum(g, op):
 def unsorted_segments(g, op):
     x = g.pick(g.choose.choice([F, F, I]), rank=range(1, 5), where=lambda t: t.rank and min(t.shape) > 0)
     count = g.choose.randint(1, 6)
-    rows = g.sample(x.shape[:g.choose.randint(1, x.rank)], I, -1 if g.some(0.4) else 0, count - 1)
+    rows = g.sample(x.shape[:g.choose.randint(1, x.rank)], I, -3 if g.some(0.4) else 0, count - 1)
     g.do(op, [x, place(g, rows), np.int32(count)], [x.dtype], ("UnsortedSegmentProdOptions", {}) if op.endswith("PROD") else None, exact=True)
 
 

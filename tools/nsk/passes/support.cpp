@@ -313,6 +313,9 @@ const std::vector<operator_support>& supported_tflite_operators() {
       {{"VAR_HANDLE", "READ_VARIABLE", "ASSIGN_VARIABLE", "CALL_ONCE"},
        "states, with the initial values that CALL_ONCE gives",
        "types and shapes that stay; stored integers too"},
+      {{"RANDOM_UNIFORM", "RANDOM_STANDARD_NORMAL", "MULTINOMIAL"},
+       "RandomUniform, RandomNormal, Multinomial",
+       "float32; constant shapes; the game seeds the session, seeds of the file are not read"},
       {{"IF", "CALL"}, "the branch, or both and Where; the graph", ""},
       {{"STABLEHLO_COMPOSITE"}, "its decomposition, which is a subgraph of the file", "whatever its name"},
       {{"WHILE"}, "its bodies, one after the other", "1024 iterations, whose number is known at conversion"}};

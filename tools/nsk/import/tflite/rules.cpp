@@ -65,6 +65,7 @@ const table& builtin_rules() {
     add_scatter(t);
     add_volumes(t);
     add_integers(t);
+    add_random(t);
     return t;
   }();
   return all;
