@@ -44,5 +44,7 @@ ERRORS = [(IMPORT + file, right, wrong, families) for file, right, wrong, famili
     ("rules_volumes.cpp", "* v.strides[d] + kernel - out) / 2;", "* v.strides[d] + kernel - out);", UPDATES),
     ("rules_volumes.cpp", "{one, block(c, one, axis + 1, between, fill)}", "{block(c, one, axis + 1, between, fill), one}", UPDATES),
     ("rules_volumes.cpp", "starts[a] = i * dilations[a];", "starts[a] = i;", UPDATES),
+    ("rules_stablehlo.cpp", 'c.emit("Min", {c.emit("Max", {v, constant_integers(c, {0})}), constant_integers(c, last)})', "v", UPDATES),
+    ("rules_stablehlo.cpp", "steps.push_back(stride[d]);", "steps.push_back(1);", UPDATES),
     ("rules_integers.cpp", 'c.emit("Sub", {x, rest})', "x", UPDATES),
 )]

@@ -143,8 +143,25 @@ def stablehlo(g, op):
     g.do(op, [x, g.fresh(x.shape, x.dtype, constants=0.4)], [x.dtype], exact=True)
 
 
+def stablehlo_gather(g, op):
+    x = g.pick(g.choose.choice([F, F, F, I, L]), rank=range(1, 5), where=lambda t: t.rank and min(t.shape) > 0)
+    axes = g.choose.sample(range(x.rank), g.choose.randint(1, x.rank))
+    sizes = [g.choose.choice([1, 1, n, g.choose.randint(1, n)]) for n in x.shape]
+    collapsed = [d for d, n in enumerate(sizes) if n == 1 and g.some(0.6)]
+    batch = [max(1, n) for n in g.shape(g.choose.choice([0, 1, 1, 2]))]
+    vector = g.choose.randint(0, len(batch))
+    starts = np.stack([g.sample(batch, g.choose.choice([I]), -2, n + 1) for n in (x.shape[a] for a in axes)], vector)
+    offsets = sorted(g.choose.sample(range(len(batch) + x.rank - len(collapsed)), x.rank - len(collapsed)))
+    shape = [0] * (len(batch) + len(offsets))
+    kept = iter([n for d, n in enumerate(sizes) if d not in collapsed])
+    rest = iter(batch)
+    shape = [next(kept) if d in offsets else next(rest) for d in range(len(shape))]
+    table = {"offsetDims": offsets, "collapsedSliceDims": collapsed, "startIndexMap": axes, "indexVectorDim": vector, "sliceSizes": sizes}
+    g.do(op, [x, place(g, starts)], [x.dtype], ("StablehloGatherOptions", table), exact=True, shape=shape)
+
+
 RULES = {"DYNAMIC_UPDATE_SLICE": dynamic_update_slice, "SCATTER_ND": scatter_nd, "SPARSE_TO_DENSE": sparse_to_dense, "SEGMENT_SUM": segment_sum,
          **{f"UNSORTED_SEGMENT_{how}": unsorted_segments for how in ("SUM", "PROD", "MAX", "MIN")}, "MATRIX_DIAG": matrix_diagonal, "MATRIX_SET_DIAG": matrix_diagonal,
          "CONV_3D": convolution, "CONV_3D_TRANSPOSE": convolution, "L2_POOL_2D": square_pool, "DILATE": dilate, "STABLEHLO_PAD": pad, "REDUCE_WINDOW": reduce_window,
          "RIGHT_SHIFT": bits, "BITWISE_XOR": bits, "BUCKETIZE": bucketize, "BROADCAST_ARGS": broadcast_arguments,
-         **{f"STABLEHLO_{how}": stablehlo for how in ("ADD", "MULTIPLY", "MAXIMUM", "MINIMUM")}}
+         "STABLEHLO_GATHER": stablehlo_gather, **{f"STABLEHLO_{how}": stablehlo for how in ("ADD", "MULTIPLY", "MAXIMUM", "MINIMUM")}}

@@ -124,6 +124,12 @@ class walker {
         numbers(pad->edge_padding_high());
         numbers(pad->interior_padding());
       }
+      if (const auto* gather = o->builtin_options_2_as<tfl::StablehloGatherOptions>()) {
+        numbers(gather->offset_dims());
+        numbers(gather->collapsed_slice_dims());
+        numbers(gather->start_index_map());
+        numbers(gather->slice_sizes());
+      }
     }
   }
   void walk(const tfl::Tensor* t) {

@@ -15,7 +15,7 @@ F = np.float32
 SINGLE = {"DYNAMIC_UPDATE_SLICE along two axes": [2, 8, 4], "SCATTER_ND constant float32": [8, 2], "SCATTER_ND computed int32": [8, 2], "SPARSE_TO_DENSE": [3, 4], "SEGMENT_SUM": [3, 3],
           "UNSORTED_SEGMENT_MAX float32": [4, 3], "MATRIX_DIAG": [2, 3, 3], "MATRIX_SET_DIAG 2 4": [2, 2, 4], "CONV_3D p0": [1, 4, 3, 6, 5], "CONV_3D_TRANSPOSE p0 (4, 10, 6)": [1, 4, 10, 6, 5],
           "L2_POOL_2D p0": [1, 7, 3, 5], "DILATE": [2, 7, 7], "STABLEHLO_PAD": [3, 8, 5], "REDUCE_WINDOW 1": [3, 2, 3], "BITWISE_XOR": [3, 4], "RIGHT_SHIFT": [40], "BUCKETIZE float32": [3, 40],
-          "STABLEHLO_MULTIPLY": [1, 7, 6, 5]}
+          "STABLEHLO_MULTIPLY": [1, 7, 6, 5], "STABLEHLO_GATHER of windows": [1, 4, 3]}
 
 
 def composite(inside, first=1):

@@ -1247,6 +1247,60 @@ inline flatbuffers::Offset<StablehloPadOptions> CreateStablehloPadOptionsDirect(
       interior_padding__);
 }
 
+struct StablehloGatherOptionsBuilder {
+  typedef StablehloGatherOptions Table;
+  flatbuffers::FlatBufferBuilder &fbb_;
+  flatbuffers::uoffset_t start_;
+  void add_offset_dims(flatbuffers::Offset<flatbuffers::Vector<int64_t>> offset_dims) { fbb_.AddOffset(StablehloGatherOptions::VT_OFFSET_DIMS, offset_dims); }
+  void add_collapsed_slice_dims(flatbuffers::Offset<flatbuffers::Vector<int64_t>> collapsed_slice_dims) { fbb_.AddOffset(StablehloGatherOptions::VT_COLLAPSED_SLICE_DIMS, collapsed_slice_dims); }
+  void add_start_index_map(flatbuffers::Offset<flatbuffers::Vector<int64_t>> start_index_map) { fbb_.AddOffset(StablehloGatherOptions::VT_START_INDEX_MAP, start_index_map); }
+  void add_index_vector_dim(int64_t index_vector_dim) { fbb_.AddElement<int64_t>(StablehloGatherOptions::VT_INDEX_VECTOR_DIM, index_vector_dim, 0); }
+  void add_slice_sizes(flatbuffers::Offset<flatbuffers::Vector<int64_t>> slice_sizes) { fbb_.AddOffset(StablehloGatherOptions::VT_SLICE_SIZES, slice_sizes); }
+  explicit StablehloGatherOptionsBuilder(flatbuffers::FlatBufferBuilder &_fbb)
+        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
+  flatbuffers::Offset<StablehloGatherOptions> Finish() {
+    const auto end = fbb_.EndTable(start_);
+    auto o = flatbuffers::Offset<StablehloGatherOptions>(end);
+    return o;
+  }
+};
+
+inline flatbuffers::Offset<StablehloGatherOptions> CreateStablehloGatherOptions(
+    flatbuffers::FlatBufferBuilder &_fbb,
+    flatbuffers::Offset<flatbuffers::Vector<int64_t>> offset_dims = 0,
+    flatbuffers::Offset<flatbuffers::Vector<int64_t>> collapsed_slice_dims = 0,
+    flatbuffers::Offset<flatbuffers::Vector<int64_t>> start_index_map = 0,
+    int64_t index_vector_dim = 0,
+    flatbuffers::Offset<flatbuffers::Vector<int64_t>> slice_sizes = 0) {
+  StablehloGatherOptionsBuilder builder_(_fbb);
+  builder_.add_index_vector_dim(index_vector_dim);
+  builder_.add_slice_sizes(slice_sizes);
+  builder_.add_start_index_map(start_index_map);
+  builder_.add_collapsed_slice_dims(collapsed_slice_dims);
+  builder_.add_offset_dims(offset_dims);
+  return builder_.Finish();
+}
+
+inline flatbuffers::Offset<StablehloGatherOptions> CreateStablehloGatherOptionsDirect(
+    flatbuffers::FlatBufferBuilder &_fbb,
+    const std::vector<int64_t> *offset_dims = nullptr,
+    const std::vector<int64_t> *collapsed_slice_dims = nullptr,
+    const std::vector<int64_t> *start_index_map = nullptr,
+    int64_t index_vector_dim = 0,
+    const std::vector<int64_t> *slice_sizes = nullptr) {
+  auto offset_dims__ = offset_dims ? _fbb.CreateVector<int64_t>(*offset_dims) : 0;
+  auto collapsed_slice_dims__ = collapsed_slice_dims ? _fbb.CreateVector<int64_t>(*collapsed_slice_dims) : 0;
+  auto start_index_map__ = start_index_map ? _fbb.CreateVector<int64_t>(*start_index_map) : 0;
+  auto slice_sizes__ = slice_sizes ? _fbb.CreateVector<int64_t>(*slice_sizes) : 0;
+  return CreateStablehloGatherOptions(
+      _fbb,
+      offset_dims__,
+      collapsed_slice_dims__,
+      start_index_map__,
+      index_vector_dim,
+      slice_sizes__);
+}
+
 struct StableHLOCompositeOptionsBuilder {
   typedef StableHLOCompositeOptions Table;
   flatbuffers::FlatBufferBuilder &fbb_;

@@ -283,6 +283,7 @@ const std::vector<operator_support>& supported_tflite_operators() {
        "segments are left out"},
       {{"MATRIX_DIAG", "MATRIX_SET_DIAG"}, "Where", ""},
       {{"BUCKETIZE"}, "Less, Not and ReduceSum", "boundaries in order"},
+      {{"STABLEHLO_GATHER"}, "Min, Max, Mul, Add and Gather", "slices that would reach outside move inwards"},
       {{"QUANTIZE", "DEQUANTIZE", "DENSIFY"},
        "QuantizeLinear, DequantizeLinear; constants are widened and spread at conversion",
        ""},

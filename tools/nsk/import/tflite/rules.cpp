@@ -66,6 +66,7 @@ const table& builtin_rules() {
     add_volumes(t);
     add_integers(t);
     add_random(t);
+    add_stablehlo(t);
     return t;
   }();
   return all;

@@ -50,6 +50,7 @@ void add_scatter(table& builtin);
 void add_volumes(table& builtin);
 void add_integers(table& builtin);
 void add_random(table& builtin);
+void add_stablehlo(table& builtin);
 void add_custom_windows(table& custom);
 void add_landmarks(table& custom);
 void add_detection(table& custom);

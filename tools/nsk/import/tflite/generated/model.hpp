@@ -680,6 +680,7 @@ bool VerifyBuiltinOptions(flatbuffers::Verifier &verifier, const void *obj, Buil
 enum class BuiltinOptions2 : uint8_t {
   NONE = 0,
   StablehloPadOptions = 10,
+  StablehloGatherOptions = 16,
   ReduceWindowOptions = 20,
   StableHLOCompositeOptions = 21
 };
@@ -687,6 +688,7 @@ enum class BuiltinOptions2 : uint8_t {
 template<typename T> struct BuiltinOptions2Traits;
 
 template<> struct BuiltinOptions2Traits<struct StablehloPadOptions> { static const BuiltinOptions2 enum_value = BuiltinOptions2::StablehloPadOptions; };
+template<> struct BuiltinOptions2Traits<struct StablehloGatherOptions> { static const BuiltinOptions2 enum_value = BuiltinOptions2::StablehloGatherOptions; };
 template<> struct BuiltinOptions2Traits<struct ReduceWindowOptions> { static const BuiltinOptions2 enum_value = BuiltinOptions2::ReduceWindowOptions; };
 template<> struct BuiltinOptions2Traits<struct StableHLOCompositeOptions> { static const BuiltinOptions2 enum_value = BuiltinOptions2::StableHLOCompositeOptions; };
 
@@ -1358,6 +1360,31 @@ struct StablehloPadOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table 
   }
 };
 
+struct StablehloGatherOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
+  enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
+    VT_OFFSET_DIMS = 4, VT_COLLAPSED_SLICE_DIMS = 6, VT_START_INDEX_MAP = 8, VT_INDEX_VECTOR_DIM = 10,
+    VT_SLICE_SIZES = 12
+  };
+  const flatbuffers::Vector<int64_t> *offset_dims() const { return GetPointer<const flatbuffers::Vector<int64_t> *>(VT_OFFSET_DIMS); }
+  const flatbuffers::Vector<int64_t> *collapsed_slice_dims() const { return GetPointer<const flatbuffers::Vector<int64_t> *>(VT_COLLAPSED_SLICE_DIMS); }
+  const flatbuffers::Vector<int64_t> *start_index_map() const { return GetPointer<const flatbuffers::Vector<int64_t> *>(VT_START_INDEX_MAP); }
+  int64_t index_vector_dim() const { return GetField<int64_t>(VT_INDEX_VECTOR_DIM, 0); }
+  const flatbuffers::Vector<int64_t> *slice_sizes() const { return GetPointer<const flatbuffers::Vector<int64_t> *>(VT_SLICE_SIZES); }
+  bool Verify(flatbuffers::Verifier &verifier) const {
+    return VerifyTableStart(verifier) &&
+           VerifyOffset(verifier, VT_OFFSET_DIMS) &&
+           verifier.VerifyVector(offset_dims()) &&
+           VerifyOffset(verifier, VT_COLLAPSED_SLICE_DIMS) &&
+           verifier.VerifyVector(collapsed_slice_dims()) &&
+           VerifyOffset(verifier, VT_START_INDEX_MAP) &&
+           verifier.VerifyVector(start_index_map()) &&
+           VerifyField<int64_t>(verifier, VT_INDEX_VECTOR_DIM, 8) &&
+           VerifyOffset(verifier, VT_SLICE_SIZES) &&
+           verifier.VerifyVector(slice_sizes()) &&
+           verifier.EndTable();
+  }
+};
+
 /// A name for what a subgraph computes, for runtimes that have a kernel of that name.
 struct StableHLOCompositeOptions FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
@@ -1807,6 +1834,7 @@ inline bool VerifyBuiltinOptions2(flatbuffers::Verifier &verifier, const void *o
   switch (type) {
     case BuiltinOptions2::NONE: { return true; }
     case BuiltinOptions2::StablehloPadOptions: return verifier.VerifyTable(reinterpret_cast<const StablehloPadOptions *>(obj));
+    case BuiltinOptions2::StablehloGatherOptions: return verifier.VerifyTable(reinterpret_cast<const StablehloGatherOptions *>(obj));
     case BuiltinOptions2::ReduceWindowOptions: return verifier.VerifyTable(reinterpret_cast<const ReduceWindowOptions *>(obj));
     case BuiltinOptions2::StableHLOCompositeOptions: return verifier.VerifyTable(reinterpret_cast<const StableHLOCompositeOptions *>(obj));
     default: return true;
