@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "import/tflite/constants.hpp"
 #include "import/tflite/nodes.hpp"
@@ -29,6 +30,12 @@ double number(call& c, int t, const char* what) {
   if (!c.is_constant(t) || c.at(c.plain(t)).constant->count() != 1)
     c.fail(std::string(what) + " ('" + c.tensor(t).name + "') must be one constant number");
   return c.at(c.plain(t)).constant->number(0);
+}
+
+std::vector<std::int64_t> listed_integers(const flatbuffers::Vector<std::int64_t>* list) {
+  std::vector<std::int64_t> numbers(list == nullptr ? 0 : list->size());
+  if (!numbers.empty()) std::memcpy(numbers.data(), list->Data(), numbers.size() * sizeof(std::int64_t));
+  return numbers;
 }
 
 std::size_t axis_of(const call& c, std::int64_t axis, std::size_t rank) {

@@ -16,6 +16,9 @@ std::vector<std::int64_t> integers(call& c, int t, const char* what);
 std::int64_t integer(call& c, int t, const char* what);
 double number(call& c, int t, const char* what);
 
+/// The numbers of a list in an operator's options, none where it is absent. They may be at any byte of the file.
+std::vector<std::int64_t> listed_integers(const flatbuffers::Vector<std::int64_t>* list);
+
 /// Normalises an axis of a tensor of `rank` dimensions; refuses those outside [-rank, rank).
 std::size_t axis_of(const call& c, std::int64_t axis, std::size_t rank);
 /// Where an axis of [N, H, W, C] is in [N, C, H, W].

@@ -22,8 +22,7 @@ struct slices {
 list axes_of(const call& c, const flatbuffers::Vector<std::int64_t>* given, std::size_t rank) {
   list result;
   std::vector<char> seen(rank, 0);
-  for (flatbuffers::uoffset_t i = 0; given != nullptr && i < given->size(); ++i) {
-    const std::int64_t a = given->Get(i);
+  for (const std::int64_t a : listed_integers(given)) {
     c.require(a >= 0 && a < static_cast<std::int64_t>(rank), "its options name an axis that does not exist");
     c.require(seen[static_cast<std::size_t>(a)]++ == 0, "its options name an axis twice");
     result.push_back(a);
@@ -38,8 +37,8 @@ slices slices_of(call& c) {
   s.offsets = axes_of(c, o.offset_dims(), c.rank(c.output()));
   s.collapsed = axes_of(c, o.collapsed_slice_dims(), x.size());
   s.axes = axes_of(c, o.start_index_map(), x.size());
-  c.require(o.slice_sizes() != nullptr && o.slice_sizes()->size() == x.size(), "it must have one size per dimension");
-  s.sizes.assign(o.slice_sizes()->begin(), o.slice_sizes()->end());
+  s.sizes = listed_integers(o.slice_sizes());
+  c.require(s.sizes.size() == x.size(), "it must have one size per dimension");
   for (std::size_t d = 0; d < x.size(); ++d)
     c.require(s.sizes[d] >= 1 && s.sizes[d] <= x[d], "a slice is empty, or longer than its input");
   for (const std::int64_t d : s.collapsed)

@@ -127,27 +127,27 @@ void pad(call& c) {
   c.require_operands(2, 2);
   const auto& o = c.options_beyond<tfl::StablehloPadOptions>();
   const std::size_t axes = c.rank(c.input(0));
-  for (const auto* lengths : {o.edge_padding_low(), o.edge_padding_high(), o.interior_padding()}) {
-    c.require(lengths != nullptr && lengths->size() == axes, "it must have three lengths per dimension");
+  const list low = listed_integers(o.edge_padding_low()), high = listed_integers(o.edge_padding_high()),
+             between = listed_integers(o.interior_padding());
+  for (const list* lengths : {&low, &high, &between}) {
+    c.require(lengths->size() == axes, "it must have three lengths per dimension");
     for (const std::int64_t n : *lengths)
       c.require(n >= -max_padding && n <= max_padding, "a padding is longer than 2^24");
   }
   value_id v = c.plain(c.input(0));
   const value_id fill = reshaped(c, c.plain(c.input(1)), {});
-  for (flatbuffers::uoffset_t a = 0; a < axes; ++a) {
-    const std::int64_t low = o.edge_padding_low()->Get(a), high = o.edge_padding_high()->Get(a),
-                       between = o.interior_padding()->Get(a);
-    c.require(between >= 0, "a padding between elements is negative");
-    v = spread(c, v, a, between, fill);
+  for (std::size_t a = 0; a < axes; ++a) {
+    c.require(between[a] >= 0, "a padding between elements is negative");
+    v = spread(c, v, a, between[a], fill);
     list from(axes, 0), to = c.at(v).shape;
-    from[a] = std::max<std::int64_t>(0, -low);
-    to[a] += std::min<std::int64_t>(0, high);
+    from[a] = std::max<std::int64_t>(0, -low[a]);
+    to[a] += std::min<std::int64_t>(0, high[a]);
     c.require(from[a] <= to[a], "it crops more than there is");
-    if (low < 0 || high < 0) v = sliced(c, v, false, from, to, list(axes, 1));
+    if (low[a] < 0 || high[a] < 0) v = sliced(c, v, false, from, to, list(axes, 1));
     values parts;
-    if (low > 0) parts.push_back(block(c, v, a, low, fill));
+    if (low[a] > 0) parts.push_back(block(c, v, a, low[a], fill));
     parts.push_back(v);
-    if (high > 0) parts.push_back(block(c, v, a, high, fill));
+    if (high[a] > 0) parts.push_back(block(c, v, a, high[a], fill));
     v = joined(c, parts, static_cast<std::int64_t>(a));
   }
   c.bind(0, v);
