@@ -10,6 +10,7 @@ import onnxruntime
 
 import behind
 import chosen
+import classic
 import computed
 import elementwise
 import flow
@@ -31,7 +32,7 @@ import windows
 from examine import Case
 from net import Net, Unfit
 
-MODULES = [elementwise, windows, reductions, moves, matrices, resizing, normalizations, patterns, recurrent, flow, quantised, stored, fused, lists, networks, others, computed, chosen, behind]
+MODULES = [elementwise, windows, reductions, moves, matrices, resizing, normalizations, patterns, recurrent, flow, quantised, stored, fused, lists, networks, others, classic, computed, chosen, behind]
 FAMILIES = {f"{m.__name__}.{name}": made for m in MODULES for name, made in m.FAMILIES.items()}
 ATTEMPTS = 60
 

@@ -127,7 +127,7 @@ class Net:
         attributes = {k: v for k, v in attributes.items() if v is not None and v != []}
         self.nodes.append(helper.make_node(op, list(inputs), names, name=f"n{len(self.nodes)}_{op}" if self.chance(0.8) else "", domain=domain, **attributes))
         if domain:
-            self.domains[domain] = 1
+            self.domains.setdefault(domain, 1)
         for name in names:
             self.types[name] = np.dtype(dtype)
             if shape is not None:

@@ -3,13 +3,17 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <unordered_map>
 
 #include "errors.hpp"
 #include "graph/onnx_type.hpp"
+#include "graph/texts.hpp"
 #include "resolve/bounded.hpp"
 #include "resolve/byte_functions.hpp"
 #include "resolve/chosen_outputs.hpp"
+#include "resolve/class_texts.hpp"
+#include "resolve/classic_operators.hpp"
 #include "resolve/dequantize.hpp"
 #include "resolve/integer_products.hpp"
 #include "resolve/joined_axes.hpp"
@@ -89,11 +93,15 @@ void remove_dead_values(graph& g) {
   renumber(g.outputs);
 }
 
-/// Refuses strings that an output needs.
+/// Refuses strings that an output needs, and that are not there or not as many as their shape says.
 void refuse_text(const graph& g) {
   const liveness live(g);
+  std::set<value_id> given;
+  for (const node& n : g.nodes)
+    if (n.has(text_attribute)) given.insert(n.outputs.begin(), n.outputs.end());
   for (std::size_t i = 0; i < g.values.size(); ++i)
-    if (g.values[i].typed && g.values[i].type == element::string && live.is_live(static_cast<value_id>(i)))
+    if (g.values[i].typed && g.values[i].type == element::string && given.count(static_cast<value_id>(i)) == 0 &&
+        live.is_live(static_cast<value_id>(i)))
       refuse("'" + g.values[i].name +
              "' holds strings, which no operator here takes. Remove text processing from the model, or choose "
              "outputs that do not need it (--output-value NAME)");
@@ -141,6 +149,7 @@ class resolver {
         m_unroller(g, m_placer),
         m_sequences(g, m_placer),
         m_bounded(g, m_placer, options.bounds),
+        m_texts(g, m_placer),
         m_dequantizes(options.dequantize),
         m_tolerates(tolerates),
         m_dequantizer(g, folds, m_placer, [this](node n) { infer(std::move(n)); }),
@@ -162,6 +171,8 @@ class resolver {
     if (!m_tolerates) m_sequences.refuse_outputs();
   }
 
+  void label_outputs() { m_texts.label_outputs(); }
+
   /// Why the first of the nodes was refused; empty where none was.
   const std::string& refusal() const { return m_refusal; }
 
@@ -180,6 +191,7 @@ class resolver {
   sequences m_sequences;
   std::optional<length_reader> m_lengths;
   bounded_rows m_bounded;
+  class_texts m_texts;
   bool m_dequantizes, m_tolerates;
   std::string m_refusal;
   dequantizer m_dequantizer;
@@ -224,7 +236,8 @@ void resolver::try_next(node n) {
 
 void resolver::infer(node n) {
   m_unroller.require_same_shapes(n);
-  if (m_sequences.replace(n) || spell_out(m_graph, n, m_placer)) return;
+  if (m_sequences.replace(n) || m_texts.replace(n)) return;
+  if (spell_out_classic_operator(m_graph, n, m_placer) || spell_out(m_graph, n, m_placer)) return;
   if (m_dequantizes && m_dequantizer.replace(n)) return;
   m_products.see(n);
   m_functions.see(n);
@@ -261,6 +274,7 @@ void resolve_once(graph& g, const input_options& options, length_trial* trial) {
   resolver nodes(g, options, folds, trial, outputs.are_inside());
   nodes.run();
   outputs.settle(nodes.refusal());
+  nodes.label_outputs();
   remove_dead_nodes(g);
   remove_dead_values(g);
   join_axes_of_outputs(g);

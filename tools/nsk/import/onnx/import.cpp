@@ -7,14 +7,15 @@
 #include <queue>
 #include <set>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "io/files.hpp"
 #include "errors.hpp"
 #include "graph/onnx_type.hpp"
+#include "graph/texts.hpp"
 #include "graph/names.hpp"
 #include "graph/recurrent.hpp"
 #include "import/onnx/functions.hpp"
+#include "import/onnx/needed_names.hpp"
 #include "import/onnx/tensor.hpp"
 #include "io/looks_like.hpp"
 
@@ -28,60 +29,6 @@ std::string normal_domain(const std::string& domain) { return domain == "ai.onnx
 
 /// Operators and attributes that the converter uses for itself begin so.
 bool is_reserved(const std::string& name) { return name.rfind("nsk_", 0) == 0; }
-
-/// Names that a graph and its subgraphs read from the graphs around it.
-void collect_free_names(const wire::graph& g, std::set<std::string>& to) {
-  std::unordered_set<std::string> defined;
-  for (const wire::value_info& v : g.inputs) defined.insert(v.name);
-  for (const wire::tensor& t : g.initializers) defined.insert(t.name);
-  for (const wire::node& n : g.nodes) defined.insert(n.outputs.begin(), n.outputs.end());
-  std::set<std::string> used;
-  for (const wire::value_info& v : g.outputs) used.insert(v.name);
-  for (const wire::node& n : g.nodes) {
-    used.insert(n.inputs.begin(), n.inputs.end());
-    for (const wire::attribute& a : n.attributes)
-      if (a.g) collect_free_names(*a.g, used);
-  }
-  for (const std::string& name : used)
-    if (!name.empty() && defined.count(name) == 0) to.insert(name);
-}
-
-/// What some values of a graph are computed from, they themselves included.
-class needed_names {
- public:
-  /// Everything where there are no `outputs`, or the graph lacks one of them.
-  needed_names(const wire::graph& g, const std::vector<std::string>& outputs) {
-    std::unordered_map<std::string, const wire::node*> producer;
-    for (const wire::node& n : g.nodes)
-      for (const std::string& name : n.outputs)
-        if (!name.empty()) producer.emplace(name, &n);
-    for (const wire::tensor& t : g.initializers) producer.emplace(t.name, nullptr);
-    for (const wire::value_info& v : g.inputs) producer.emplace(v.name, nullptr);
-    const auto exists = [&](const std::string& name) { return producer.count(name) != 0; };
-    m_all = outputs.empty() || !std::all_of(outputs.begin(), outputs.end(), exists);
-    if (m_all) return;
-    std::vector<std::string> waiting = outputs;
-    while (!waiting.empty()) {
-      const std::string name = std::move(waiting.back());
-      waiting.pop_back();
-      const auto found = producer.find(name);
-      if (!m_names.insert(name).second || found == producer.end() || found->second == nullptr) continue;
-      std::set<std::string> read(found->second->inputs.begin(), found->second->inputs.end());
-      for (const wire::attribute& a : found->second->attributes)
-        if (a.g) collect_free_names(*a.g, read);
-      waiting.insert(waiting.end(), read.begin(), read.end());
-    }
-  }
-  bool has(const std::string& name) const { return m_all || m_names.count(name) != 0; }
-  bool has(const wire::node& n) const {
-    return m_all ||
-           std::any_of(n.outputs.begin(), n.outputs.end(), [&](const auto& o) { return m_names.count(o) != 0; });
-  }
-
- private:
-  bool m_all = true;
-  std::unordered_set<std::string> m_names;
-};
 
 /// Returns the order in which nodes can run: the file's own where that works, else the nearest one.
 std::vector<std::size_t> topological_order(const wire::graph& g) {
@@ -127,7 +74,11 @@ std::vector<std::size_t> topological_order(const wire::graph& g) {
 class importer {
  public:
   importer(const wire::model& m, std::filesystem::path folder, bool own, const std::vector<std::string>& outputs)
-      : m_model(m), m_folder(std::move(folder)), m_own(own), m_needed(*m.main, outputs) {}
+      : m_model(m),
+        m_folder(std::move(folder)),
+        m_own(own),
+        m_needed(*m.main, outputs),
+        m_read(*m.main, output_names(*m.main)) {}
 
   graph run() {
     graph g = build(*m_model.main, nullptr, 0);
@@ -220,20 +171,42 @@ class importer {
       if (t.name.empty()) refuse("an initializer has no name");
       require_name(t.name, "the name of an initializer");
       const value_id id = define(g, s, t.name, what);
-      if (s.outer == nullptr && holds_text(t))
-        set_text(g, id);
+      if (holds_text(t))
+        set_text(g, id, t.dims, t.texts);
       else
         set_constant(g.values[static_cast<std::size_t>(id)], decode_tensor(t, {m_folder, what, &m_files}));
       if (is_narrow(t.type)) m_narrow.insert(t.name);
     }
   }
 
-  /// A constant of strings has no elements here: resolve() refuses it where an output needs it.
-  static void set_text(graph& g, value_id id) {
+  /// A constant of strings becomes a node Constant, which resolve() makes integers of. Without the node, where they are
+  /// not as many as the shape says, resolve() refuses it where an output needs it.
+  static void set_text(graph& g, value_id id, const shape_t& shape, const std::vector<std::string>& texts) {
     if (id == no_value) return;
     value& v = g.values[static_cast<std::size_t>(id)];
     v.type = element::string;
     v.typed = true;
+    if (checked_count(shape, "'" + v.name + "'") != static_cast<std::int64_t>(texts.size())) return;
+    node n;
+    n.op = "Constant";
+    n.name = v.name + "/texts";
+    n.outputs = {id};
+    n.attributes = {{text_attribute, texts}, {text_shape_attribute, shape}};
+    g.nodes.push_back(std::move(n));
+  }
+
+  /// The same for a node Constant whose attribute holds strings. Returns whether it does.
+  static bool set_text(graph& g, const node& n, const wire::attribute& a) {
+    const bool tensor = a.t && holds_text(*a.t), one = a.name == "value_string" && a.s,
+               list = a.name == "value_strings" && !a.strings.empty();
+    if (n.op != "Constant" || n.outputs.size() != 1 || !(tensor || one || list)) return false;
+    if (tensor)
+      set_text(g, n.outputs[0], a.t->dims, a.t->texts);
+    else if (one)
+      set_text(g, n.outputs[0], {}, {*a.s});
+    else
+      set_text(g, n.outputs[0], {static_cast<std::int64_t>(a.strings.size())}, a.strings);
+    return true;
   }
 
   static void set_constant(value& v, array a) {
@@ -254,10 +227,14 @@ class importer {
       const bool fits = type && *type != element::string && !is_narrow(info.type);
       if (!is_needed(info.name, s) && (!fits || m_left_out.count(info.name) != 0)) continue;
       const value_id id = define(g, s, info.name, "the list of inputs");
-      g.inputs.push_back(id);
       value& v = g.values[static_cast<std::size_t>(id)];
       v.typed = type.has_value();
       if (type) v.type = *type;
+      if (s.outer == nullptr && !fits && !m_read.has(info.name)) {
+        g.facts.notes.push_back("input '" + info.name + "' is left out: no output needs it");
+        continue;
+      }
+      g.inputs.push_back(id);
       if (s.outer == nullptr && !fits)
         refuse("input '" + info.name + "' " +
                (info.is_tensor ? "has elements of type " + onnx_type_name(info.type)
@@ -292,11 +269,11 @@ class importer {
     require_wide(w, who);
     for (const std::string& name : w.inputs) n.inputs.push_back(name.empty() ? no_value : lookup(g, s, name, who));
     for (const std::string& name : w.outputs) n.outputs.push_back(name.empty() ? no_value : s.ids.at(name));
-    for (const wire::attribute& a : w.attributes)
-      if (s.outer == nullptr && a.t && holds_text(*a.t))
-        for (const value_id v : n.outputs) set_text(g, v);
-      else if (!n.attributes.emplace(a.name, convert(a, g, s, who)).second)
+    for (const wire::attribute& a : w.attributes) {
+      if (set_text(g, n, a)) return;
+      if (!n.attributes.emplace(a.name, convert(a, g, s, who)).second)
         refuse(who + ": attribute '" + a.name + "' is given twice");
+    }
     g.nodes.push_back(std::move(n));
   }
 
@@ -335,6 +312,7 @@ class importer {
       case 2: return a.i.value_or(0);
       case 3: return a.s.value_or(std::string());
       case 4:
+        if (a.t && holds_text(*a.t)) return a.t->texts;
         if (a.t) return decode_tensor(*a.t, {m_folder, what, &m_files});
         break;
       case 5:
@@ -376,6 +354,7 @@ class importer {
   std::filesystem::path m_folder;
   bool m_own;                        ///< attributes of the converter's own are allowed
   needed_names m_needed;             ///< of the main graph
+  needed_names m_read;               ///< by some output of it
   std::set<std::string> m_left_out;  ///< initializers that are not needed
   std::set<std::string> m_files;     ///< with external data
   std::set<std::string> m_narrow;    ///< constants of narrow types

@@ -111,8 +111,9 @@ tensor read_tensor(reader in, limits& l) {
       case 4: in.append(t.floats); break;
       case 5: in.append_int32(t.integers); break;
       case 6:
+        l.count();
         t.has_strings = true;
-        in.skip();
+        t.texts.push_back(in.text());
         break;
       case 7: in.append(t.integers); break;
       case 8: t.name = in.text(); break;

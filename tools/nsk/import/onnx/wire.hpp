@@ -21,6 +21,7 @@ struct tensor {
   std::vector<float> floats;
   std::vector<double> doubles;
   std::vector<std::int64_t> integers;  ///< int32_data, int64_data or uint64_data
+  std::vector<std::string> texts;
   std::string_view raw;
   bool has_raw = false, has_strings = false, has_segment = false, is_external = false;
   std::map<std::string, std::string> external;  ///< location, offset, length

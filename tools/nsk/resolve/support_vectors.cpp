@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT
+/// SVMRegressor and SVMClassifier of ai.onnx.ml, as ONNX Runtime computes them: a kernel of each row with each support
+/// vector, sums of those for each pair of classes, votes for labels.
+#include <algorithm>
+#include <utility>
+
+#include "resolve/classic_operators.hpp"
+#include "resolve/pairwise_probabilities.hpp"
+
+namespace nsk::tool {
+namespace {
+
+using i64 = std::int64_t;
+
+constexpr i64 max_weights = i64{1} << 24;  // support vectors times pairs of classes
+
+/// x [rows][features] times `weights` [outputs][features], times alpha, plus `offset` where there is one.
+value_id product(spelling& s, value_id x, i64 outputs, const std::vector<float>& weights, float alpha,
+                 const std::vector<float>& offset) {
+  const i64 features = static_cast<i64>(weights.size()) / outputs;
+  std::vector<value_id> inputs = {x, s.floats({outputs, features}, weights)};
+  if (!offset.empty()) inputs.push_back(s.floats({static_cast<i64>(offset.size())}, offset));
+  return s.add("Gemm", inputs, {{"transB", i64{1}}, {"alpha", alpha}});
+}
+
+/// exp(-gamma |x - v|^2), of differences: products would cancel.
+value_id radial(spelling& s, value_id x, i64 vectors, const std::vector<float>& v, float gamma) {
+  const i64 features = static_cast<i64>(v.size()) / vectors;
+  const value_id row = s.add("Unsqueeze", {x, s.integers({1}, {1})}),
+                 away = s.add("Sub", {row, s.floats({1, vectors, features}, v)}),
+                 square = s.add("ReduceSumSquare", {away}, {{"axes", std::vector<i64>{2}}, {"keepdims", i64{0}}});
+  return s.add("Exp", {s.add("Mul", {square, s.floats({}, {-gamma})})});
+}
+
+value_id power(spelling& s, value_id x, float degree) {
+  if (degree == 1) return x;
+  if (degree != 2 && degree != 3) return s.add("Pow", {x, s.floats({}, {degree})});
+  const value_id square = s.add("Mul", {x, x});
+  return degree == 2 ? square : s.add("Mul", {square, x});
+}
+
+/// The kernel of every row with every support vector, [rows][vectors].
+value_id kernel(spelling& s, value_id x, i64 vectors) {
+  const std::vector<float> v = s.numbers("support_vectors"), given = s.numbers("kernel_params");
+  const i64 features = s.at(s.input(0)).shape[1];
+  if (vectors < 1 || features < 1 || static_cast<i64>(v.size()) / vectors != features ||
+      static_cast<i64>(v.size()) % vectors != 0)
+    s.fail("support_vectors needs one number per feature for each of " + std::to_string(vectors) + " vectors");
+  const std::string type = s.op().text("kernel_type", "LINEAR");
+  if (type == "LINEAR") return product(s, x, vectors, v, 1, {});
+  if (given.size() != 3) s.fail("kernel_params needs gamma, coef0 and degree");
+  const float gamma = given[0], offset = given[1];
+  if (type == "RBF") return radial(s, x, vectors, v, gamma);
+  if (type != "POLY" && type != "SIGMOID") s.fail("kernel_type '" + type + "' does not exist");
+  const value_id inner = product(s, x, vectors, v, gamma, {offset});
+  return type == "POLY" ? power(s, inner, given[2]) : s.add("Tanh", {inner});
+}
+
+value_id rows_of(spelling& s) {
+  const value_id x = s.input(0);
+  if (s.at(x).shape.size() != 2) s.fail("it needs rows of features");
+  return s.cast(x, element::f32);
+}
+
+/// Refuses transformations that runtimes differ in; applies the others.
+void transformed(spelling& s, value_id scores, std::size_t output) {
+  const std::string transform = s.op().text("post_transform", "NONE");
+  if (transform == "NONE")
+    s.result(output, "Identity", {scores});
+  else if (transform == "LOGISTIC")
+    s.result(output, "Sigmoid", {scores});
+  else if (transform == "SOFTMAX")
+    s.result(output, "Softmax", {scores}, {{"axis", i64{1}}});
+  else
+    s.fail("post_transform " + transform + ": export with NONE, and compute it from the scores");
+}
+
+/// Labels and numbers of support vectors of a classifier.
+struct classes {
+  explicit classes(const spelling& s)
+      : labels(s.integers("classlabels_ints")), vectors(s.integers("vectors_per_class")), rho(s.numbers("rho")) {
+    count = static_cast<i64>(labels.size());
+    pairs = count * (count - 1) / 2;
+    if (count < 2 || count > 4096) s.fail("it needs 2 to 4096 integers as labels");
+    for (const i64 v : vectors) {
+      if (v < 0 || v > max_weights) s.fail("vectors_per_class has a number that is out of range");
+      starts.push_back(total);
+      total += v;
+    }
+  }
+  std::vector<i64> labels, vectors, starts;
+  std::vector<float> rho;
+  i64 count = 0, pairs = 0, total = 0;
+};
+
+/// For each pair of classes the sum of its vectors' kernels times their coefficients, plus rho: [rows][pairs].
+value_id pair_scores(spelling& s, const classes& k, value_id kernels) {
+  const std::vector<float> coefficients = s.numbers("coefficients");
+  const auto pairs = static_cast<std::size_t>(k.pairs);
+  if (k.total * k.pairs > max_weights) s.fail("it has too many support vectors for so many classes");
+  if (static_cast<i64>(coefficients.size()) != (k.count - 1) * k.total || k.rho.size() != pairs)
+    s.fail("coefficients needs a number per vector for each other class, and rho one per pair of classes");
+  std::vector<float> weights(pairs * static_cast<std::size_t>(k.total));
+  std::size_t pair = 0;
+  const auto copy = [&](i64 of, i64 row) {
+    const i64 start = k.starts[static_cast<std::size_t>(of)], length = k.vectors[static_cast<std::size_t>(of)];
+    std::copy_n(coefficients.begin() + row * k.total + start, length,
+                weights.begin() + static_cast<i64>(pair) * k.total + start);
+  };
+  for (i64 i = 0; i < k.count; ++i)
+    for (i64 j = i + 1; j < k.count; ++j, ++pair) {
+      copy(i, j - 1);
+      copy(j, i);
+    }
+  return product(s, kernels, k.pairs, weights, 1, k.rho);
+}
+
+void label_of(spelling& s, const classes& k, value_id position) {
+  s.result(0, "Gather", {s.integers({k.count}, k.labels), position}, {{"axis", i64{0}}});
+}
+
+/// The class for which most pairs vote, the first of them where several do.
+value_id most_votes(spelling& s, const classes& k, value_id scores) {
+  std::vector<float> gains(static_cast<std::size_t>(k.count * k.pairs)), base(static_cast<std::size_t>(k.count));
+  i64 pair = 0;
+  for (i64 i = 0; i < k.count; ++i)
+    for (i64 j = i + 1; j < k.count; ++j, ++pair) {
+      gains[static_cast<std::size_t>(i * k.pairs + pair)] = 1;
+      gains[static_cast<std::size_t>(j * k.pairs + pair)] = -1;
+      base[static_cast<std::size_t>(j)] += 1;
+    }
+  const value_id above = s.add("Greater", {scores, s.floats({}, {0})}), ones = s.cast(above, element::f32);
+  const value_id votes = product(s, ones, k.count, gains, 1, base);
+  return s.add("ArgMax", {votes}, {{"axis", i64{1}}, {"keepdims", i64{0}}});
+}
+
+/// One score per class, of coefficients alone.
+void linear_classes(spelling& s, const classes& k, value_id x) {
+  const std::vector<float> weights = s.numbers("coefficients");
+  const i64 features = s.at(s.input(0)).shape[1];
+  if (k.count == 2)
+    s.fail(
+        "runtimes differ in the labels of two classes without support vectors. Export a "
+        "LinearClassifier");
+  if (k.rho.empty() || features < 1 || static_cast<i64>(weights.size()) != k.count * features)
+    s.fail("coefficients needs one number per feature for each class, and rho one");
+  const value_id scores = product(s, x, k.count, weights, 1, {k.rho[0]});
+  if (s.wants(0)) label_of(s, k, s.add("ArgMax", {scores}, {{"axis", i64{1}}, {"keepdims", i64{0}}}));
+  if (s.wants(1)) transformed(s, scores, 1);
+}
+
+}
+
+void spell_out_support_vector_regressor(spelling& s) {
+  const value_id x = rows_of(s);
+  const i64 vectors = s.op().integer("n_supports", 0);
+  const std::vector<float> coefficients = s.numbers("coefficients"), rho = s.numbers("rho");
+  const i64 terms = vectors > 0 ? vectors : s.at(s.input(0)).shape[1];
+  if (rho.size() != 1 || terms < 1 || static_cast<i64>(coefficients.size()) != terms)
+    s.fail("it needs one rho, and one coefficient per support vector, or per feature where there are none");
+  if (s.op().text("post_transform", "NONE") != "NONE") s.fail("post_transform of a regressor must be NONE");
+  const value_id y = product(s, vectors > 0 ? kernel(s, x, vectors) : x, 1, coefficients, 1, rho);
+  if (s.op().integer("one_class", 0) == 0) return s.result(0, "Identity", {y});
+  const value_id inside = s.add("Greater", {y, s.floats({}, {0})});
+  s.result(0, "Where", {inside, s.floats({}, {1}), s.floats({}, {-1})});
+}
+
+void spell_out_support_vector_classifier(spelling& s) {
+  if (!s.texts("classlabels_strings").empty()) s.fail("its labels are strings and integers");
+  const classes k(s);
+  const value_id x = rows_of(s);
+  const std::vector<float> a = s.numbers("prob_a"), b = s.numbers("prob_b");
+  if (k.total == 0) {
+    if (!a.empty() || !b.empty()) s.fail("it has prob_a and prob_b without support vectors");
+    return linear_classes(s, k, x);
+  }
+  if (static_cast<i64>(k.vectors.size()) != k.count) s.fail("vectors_per_class needs one number per label");
+  const value_id scores = pair_scores(s, k, kernel(s, x, k.total));
+  if (s.wants(0)) label_of(s, k, most_votes(s, k, scores));
+  if (!s.wants(1)) return;
+  if (a.size() != b.size() || (!a.empty() && a.size() != k.rho.size()))
+    s.fail("prob_a and prob_b need one number per pair of classes");
+  if (!a.empty()) return transformed(s, pairwise_probabilities(s, scores, k.count, a, b), 1);
+  if (k.count > 2) return transformed(s, scores, 1);
+  if (s.op().text("post_transform", "NONE") != "NONE")
+    s.fail("runtimes differ in post_transform of two classes. Export with NONE");
+  s.result(1, "Concat", {s.add("Neg", {scores}), scores}, {{"axis", i64{1}}});
+}
+
+}
