@@ -152,22 +152,24 @@ void class_texts::drop_map(const node& n) {
   m_placer.place(std::move(rows));
 }
 
-/// Keys and categories that are compared with strings become their positions in the table of those.
-void class_texts::read_keys(node& n) {
+/// Keys and categories that are compared with strings become their positions in the table of those, which the node then
+/// reads as numbers. Returns whether it was placed again.
+bool class_texts::read_keys(node& n) {
   const table* known = of_input(n, 0);
-  if (known == nullptr) return;
-  if (n.op == "OneHotEncoder") {
-    n.attributes["cats_int64s"] = positions_in(*known, take(n, "cats_strings"));
-    charge(n, (*known)->size());
-    return;
-  }
-  for (const char* key : {"keys_strings", "keys_tensor"})
-    if (const std::vector<std::string> texts = take(n, key); !texts.empty()) {
-      charge(n, (*known)->size());
-      n.attributes["keys_int64s"] = positions_in(*known, texts);
-      return;
-    }
-  refuse_text(n, n.inputs[0]);
+  if (known == nullptr) return false;
+  charge(n, (*known)->size());
+  const bool one_hot = n.op == "OneHotEncoder";
+  std::vector<std::string> texts = take(n, one_hot ? "cats_strings" : "keys_strings");
+  if (texts.empty() && !one_hot) texts = take(n, "keys_tensor");
+  if (texts.empty()) refuse_text(n, n.inputs[0]);
+  n.attributes[one_hot ? "cats_int64s" : "keys_int64s"] = positions_in(*known, texts);
+  const value_id plain = m_placer.new_value(n, "positions");
+  node identity = node_placer::helper(n, "Identity", "positions", {n.inputs[0]}, plain);
+  identity.version = 13;
+  m_looked_up.insert(plain);
+  n.inputs[0] = plain;
+  m_placer.place({n, std::move(identity)});
+  return true;
 }
 
 /// Values that are strings become their positions, the default behind them.
@@ -260,7 +262,7 @@ bool class_texts::replace(node& n) {
     if (n.op == "ZipMap") return drop_map(n), true;
     if (is_classifier(n)) name_classes(n);
     if (is_encoder(n)) order_classes(n);
-    if (is_encoder(n) || n.op == "OneHotEncoder") read_keys(n);
+    if ((is_encoder(n) || n.op == "OneHotEncoder") && read_keys(n)) return true;
     if (is_encoder(n)) read_values(n);
   }
   if (!n.inputs.empty() && !n.outputs.empty()) name_columns(n, n.inputs[0], n.outputs[0]);
@@ -272,10 +274,9 @@ bool class_texts::replace(node& n) {
   if (standard && n.op == "Where" && n.inputs.size() == 3) return unite(n, 1);
   if (standard && (n.op == "Shape" || n.op == "Size")) return false;
   const bool first_alone = text == n.inputs.begin() && std::none_of(text + 1, n.inputs.end(), reads);
-  const bool encoded = n.domain == classic && (is_encoder(n) || n.op == "OneHotEncoder");
   const bool moved =
       (standard && moving().count(n.op) != 0) || (n.domain == classic && n.op == "ArrayFeatureExtractor");
-  if (!first_alone || !(encoded || moved)) refuse_text(n, *text);
+  if (!first_alone || !moved) refuse_text(n, *text);
   if (moved) move(n, *of(n.inputs[0]));
   return false;
 }

@@ -38,7 +38,7 @@ class class_texts {
   void name_classes(node& n);
   void name_columns(const node& n, value_id from, value_id to);
   void drop_map(const node& n);
-  void read_keys(node& n);
+  bool read_keys(node& n);
   void read_values(node& n);
   void order_classes(node& n);
   bool unite(node& n, std::size_t first);
@@ -49,8 +49,9 @@ class class_texts {
   node_placer& m_placer;
   std::map<value_id, table> m_tables;   ///< of elements
   std::map<value_id, table> m_columns;  ///< of what the last axis has a place for
-  std::set<value_id> m_maps, m_looked_up;
-  std::size_t m_work = 0;  ///< texts looked at
+  std::set<value_id> m_maps;
+  std::set<value_id> m_looked_up;  ///< results of look-ups in tables
+  std::size_t m_work = 0;          ///< texts looked at
 };
 
 }

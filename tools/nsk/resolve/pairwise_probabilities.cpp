@@ -35,10 +35,10 @@ class coupling {
                                     m_spelling.integers({1}, {axis})});
   }
   value_id reduced(const char* op, value_id v) {
-    if (std::string(op) == "ReduceSum")
-      return m_spelling.add(op, {v, m_spelling.integers({1}, {2})}, {{"keepdims", i64{1}}});
     return m_spelling.add(op, {v}, {{"axes", std::vector<i64>{2}}, {"keepdims", i64{1}}});
   }
+  /// A sum that may cancel: as a mean, a check knows it by what it adds up.
+  value_id sum(value_id v) { return add("Mul", reduced("ReduceMean", v), number(static_cast<float>(m_classes))); }
 
   /// The matrix Q of each row: on its diagonal the sums of squares, elsewhere negative products.
   value_id matrix(value_id first) {
@@ -58,16 +58,17 @@ class coupling {
     const auto spread = [&](value_id v, const std::vector<float>& weights) {
       return add("MatMul", v, m_spelling.floats({pairs, k * k}, weights));
     };
-    const value_id sum = add(
+    const value_id entries = add(
         "Add", add("Add", spread(add("Mul", first, first), of_first), spread(add("Mul", second, second), of_second)),
         spread(add("Mul", first, second), of_products));
-    return m_spelling.add("Reshape", {sum, m_spelling.integers({3}, {-1, k, k})});
+    return m_spelling.add("Reshape", {entries, m_spelling.integers({3}, {-1, k, k})});
   }
 
   /// One round: every class in turn comes nearer to where the error is least. Rows that were near enough stay.
   value_id round(value_id p) {
     const float enough = 0.005f / static_cast<float>(m_classes);
-    value_id qp = add("MatMul", p, m_q), pqp = reduced("ReduceSum", add("Mul", p, qp));
+    value_id qp = m_spelling.add("Transpose", {sum(add("Mul", p, m_q))}, {{"perm", std::vector<i64>{0, 2, 1}}}),
+             pqp = sum(add("Mul", p, qp));
     const value_id error = m_spelling.add("Abs", {add("Sub", qp, pqp)});
     const value_id far = m_spelling.cast(add("GreaterOrEqual", error, number(enough)), element::f32);
     const value_id goes_on = add("Greater", reduced("ReduceMax", far), number(0));
