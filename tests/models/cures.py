@@ -139,10 +139,6 @@ def sizes_and_ends():
 def without_elements():
     text = "(float[2,3] x) => (float[2,3] y, float[0,3] e) <int64[1] zero = {0}> { y = Exp (x)  s = Slice (x, zero, zero, zero)  e = Neg (s) }"
     by_options("no elements", ["Choose outputs"], source_of(text), {"NAME": "y"}, "--output-value")
-    model = build("(float[1,2] x) => (float[1,2] y, string[1] name) { y = Exp (x)  i = ArgMax <axis = 1, keepdims = 0> (y)  name = Gather (words, i) }")
-    model.graph.initializer.append(helper.make_tensor("words", TensorProto.STRING, [2], [b"cat", b"dog"]))
-    onnx.save(model, FOLDER / "m.onnx")
-    by_options("texts", ["choose outputs"], ["convert", FOLDER / "m.onnx", "-o", FOLDER / "m.nsk"], {"NAME": "y"}, "--output-value")
 
 
 @cures()
@@ -296,23 +292,23 @@ def tflite():
     by_options("a custom operator", ["or end the model"], command, {}, "--output-value", {"x": v}, {"a": np.maximum(v, 0)})
 
 
-@cures()
-def classifiers():
+@cures("which is a list of maps. Choose that as an output (--output-value ")
+def texts():
     x = rng.uniform(-1, 1, (1, 4)).astype(np.float32)
     w = rng.uniform(-1, 1, (4, 3)).astype(np.float32)
     ports = [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 4])]
-    maps = helper.make_value_info("z", helper.make_sequence_type_proto(helper.make_map_type_proto(TensorProto.INT64, helper.make_tensor_type_proto(TensorProto.FLOAT, []))))
-    scores = [helper.make_node("MatMul", ["x", "w"], ["l"]), helper.make_node("Softmax", ["l"], ["prob"], axis=1)]
-    imports = [helper.make_opsetid("", 17), helper.make_opsetid("ai.onnx.ml", 1)]
-    command = ["convert", FOLDER / "m.onnx", "-o", FOLDER / "m.nsk"]
-    nodes = [*scores, helper.make_node("ZipMap", ["prob"], ["z"], domain="ai.onnx.ml", classlabels_int64s=[0, 1, 2])]
-    onnx.save(helper.make_model(helper.make_graph(nodes, "g", ports, [maps], [numpy_helper.from_array(w, "w")]), opset_imports=imports, ir_version=8), FOLDER / "m.onnx")
-    e = np.exp(x @ w)
-    by_options("a list of maps", ["or end the model"], command, {}, "--output-value", {"x": x}, {"prob": e / e.sum()})
     label, prob = helper.make_tensor_value_info("label", TensorProto.STRING, [1]), helper.make_tensor_value_info("prob", TensorProto.FLOAT, [1, 3])
-    node = helper.make_node("LinearClassifier", ["x"], ["label", "prob"], domain="ai.onnx.ml", classlabels_strings=["a", "b", "c"], coefficients=w.T.ravel().tolist(), intercepts=[0.0] * 3, post_transform="SOFTMAX")
-    onnx.save(helper.make_model(helper.make_graph([node], "g", ports, [label, prob]), opset_imports=imports, ir_version=8), FOLDER / "m.onnx")
-    by_options("labels that are texts", ["keep the scores alone"], command, {}, "--output-value", {"x": x}, {"prob": e / e.sum()})
+    command = ["convert", FOLDER / "m.onnx", "-o", FOLDER / "m.nsk"]
+    nodes = [helper.make_node("LinearClassifier", ["x"], ["text", "prob"], domain="ai.onnx.ml", classlabels_strings=["a", "b", "c"], coefficients=w.T.ravel().tolist(), intercepts=[0.0] * 3, post_transform="SOFTMAX"),
+             helper.make_node("StringNormalizer", ["text"], ["label"], case_change_action="UPPER")]
+    imports = [helper.make_opsetid("", 17), helper.make_opsetid("ai.onnx.ml", 1)]
+    onnx.save(helper.make_model(helper.make_graph(nodes, "g", ports, [label, prob]), opset_imports=imports, ir_version=8), FOLDER / "m.onnx")
+    e = np.exp(x @ w)
+    by_options("computed strings", ["or choose the outputs"], command, {}, "--output-value", {"x": x}, {"prob": e / e.sum()})
+    nodes = [nodes[0], helper.make_node("ZipMap", ["prob"], ["maps"], domain="ai.onnx.ml", classlabels_strings=["a", "b", "c"]), helper.make_node("SequenceLength", ["maps"], ["count"])]
+    count = helper.make_tensor_value_info("count", TensorProto.INT64, [])
+    onnx.save(helper.make_model(helper.make_graph(nodes, "g", ports, [count]), opset_imports=imports, ir_version=8), FOLDER / "m.onnx")
+    by_options("maps that are read", ["Choose that as an output"], command, {}, "--output-value", {"x": x}, {"maps": e / e.sum()})
 
 
 @cures()

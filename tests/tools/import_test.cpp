@@ -118,23 +118,33 @@ TEST_CASE("tensors that contradict themselves are refused by name") {
   CHECK(contains(message(test::tensor("w", 99, {1}, "a")), "element type 99"));
 }
 
-TEST_CASE("strings are refused where an output needs them, and nowhere else") {
-  const std::string nodes = test::node("Identity", {"w"}, {"label"});
-  const std::string model = test::model(test::graph({test::node("Relu", {"x"}, {"y"}), nodes},
-                                                    {test::tensor("w", 8, {1}, "a")}, {test::value_info("x", 1, {2})},
-                                                    {test::value_info("y", 1, {}), test::value_info("label", 8, {})}));
-  graph chosen = import_bytes(model), all = import_bytes(model);
+TEST_CASE("strings are positions among labels where an output is one of them, and refused where one is computed") {
+  const auto model = [](const char* op, const std::vector<std::string>& texts) {
+    return test::model(test::graph({test::node("Relu", {"x"}, {"y"}), test::node(op, {"w"}, {"label"})},
+                                   {test::text_tensor("w", {2}, texts)}, {test::value_info("x", 1, {2})},
+                                   {test::value_info("y", 1, {}), test::value_info("label", 8, {})}));
+  };
+  const auto refusal = [&](const char* op, const std::vector<std::string>& texts) -> std::string {
+    graph g = import_bytes(model(op, texts));
+    try {
+      resolve(g, {});
+    } catch (const error& e) {
+      return e.what();
+    }
+    return "";
+  };
+  graph chosen = import_bytes(model("Relu", {"a", "b"})), labelled = import_bytes(model("Identity", {"b", "a"}));
   input_options options;
   options.outputs = {"y"};
   resolve(chosen, options);
   CHECK(chosen.nodes.size() == 1);
-  try {
-    resolve(all, {});
-    FAIL("strings were accepted");
-  } catch (const error& e) {
-    CHECK(contains(e.what(), "'w' holds strings"));
-    CHECK(contains(e.what(), "--output-value"));
-  }
+  CHECK(chosen.facts.ports.empty());
+  resolve(labelled, {});
+  CHECK(labelled.facts.ports.at("label").labels == std::vector<std::string>{"b", "a"});
+  CHECK(labelled.values[static_cast<std::size_t>(labelled.find("label"))].type == element::i64);
+  CHECK(contains(refusal("Relu", {"a", "b"}), "'w' holds strings"));
+  CHECK(contains(refusal("Relu", {"a", "b"}), "--output-value"));
+  CHECK(contains(refusal("Identity", {"a"}), "'w' holds strings"));
 }
 
 TEST_CASE("external data is read beside the model and nowhere else") {

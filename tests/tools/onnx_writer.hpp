@@ -45,6 +45,17 @@ bytes typed_tensor(int type, const std::vector<std::int64_t>& dims, int field, c
   return b;
 }
 
+inline bytes text_tensor(const std::string& name, const std::vector<std::int64_t>& dims,
+                         const std::vector<std::string>& texts) {
+  bytes b;
+  pbf_writer w(b);
+  w.add_packed_int64(1, dims.begin(), dims.end());
+  w.add_int32(2, 8);
+  for (const std::string& text : texts) w.add_string(6, text);
+  w.add_string(8, name);
+  return b;
+}
+
 inline bytes external_tensor(const std::string& name, const std::vector<std::int64_t>& dims,
                              const std::vector<std::pair<std::string, std::string>>& entries) {
   bytes b;

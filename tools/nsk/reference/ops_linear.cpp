@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-/// Linear models, scaling and normalising of ai.onnx.ml, and what cannot be a tensor there.
+/// Linear models, scaling and normalising of ai.onnx.ml.
 #include <algorithm>
 #include <cmath>
 
-#include "graph/cures.hpp"
 #include "reference/scores.hpp"
 
 namespace nsk::tool::reference {
@@ -122,11 +121,6 @@ void evaluate_normalizer(call& c) {
   }
 }
 
-void refuse_map(call& c) {
-  c.fail("it makes a list of maps, which is no tensor. Export without it (zipmap=False), or " +
-         cure_that_ends_before(c.source(), c.op()));
-}
-
 }
 
 void add_linear(table& t) {
@@ -134,7 +128,6 @@ void add_linear(table& t) {
   t["ai.onnx.ml.LinearClassifier"] = {infer_classifier, evaluate_classifier};
   t["ai.onnx.ml.Scaler"] = {infer_scaler, evaluate_scaler};
   t["ai.onnx.ml.Normalizer"] = {infer_normalizer, evaluate_normalizer};
-  t["ai.onnx.ml.ZipMap"] = {refuse_map, refuse_map};
 }
 
 }

@@ -46,9 +46,14 @@ std::vector<i64> counted(std::size_t count) {
 }
 
 void class_texts::refuse_text(const node& n, value_id v) {
+  const std::set<value_id> reached = m_placer.reached_from(n);
+  std::string others;
+  for (const value_id output : m_graph.outputs)
+    if (reached.count(output) == 0) others += " --output-value " + at(output).name;
+  const std::string choice = others.empty() ? "choose outputs that do not need it (--output-value NAME)"
+                                            : "choose the outputs that do not need it:" + others;
   refuse(describe(m_graph, n) + ": '" + at(v).name +
-         "' holds strings, which it does not take here. Remove text processing from the model, or choose outputs that "
-         "do not need it (--output-value NAME)");
+         "' holds strings, which it does not take here. Remove text processing from the model, or " + choice);
 }
 
 void class_texts::charge(const node& n, std::size_t texts) {

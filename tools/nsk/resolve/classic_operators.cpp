@@ -100,18 +100,32 @@ void one_hot_encoder(spelling& s) {
   s.result(0, "Cast", {s.add("Equal", {column, known})}, {{"to", i64{1}}});
 }
 
+/// Distances of each row of one tensor from each of another, of differences: products would cancel.
+void distances(spelling& s) {
+  const value_id a = s.input(0), b = s.input(1);
+  const std::string metric = s.op().text("metric", "sqeuclidean");
+  if (s.at(a).shape.size() != 2 || s.at(b).shape.size() != 2) s.fail("it needs two tensors of rows");
+  if (metric != "sqeuclidean" && metric != "euclidean") s.fail("metric '" + metric + "' is not supported");
+  const value_id away =
+      s.add("Sub", {s.add("Unsqueeze", {a, s.integers({1}, {1})}), s.add("Unsqueeze", {b, s.integers({1}, {0})})});
+  const spelling::attributes last = {{"axes", std::vector<i64>{2}}, {"keepdims", i64{0}}};
+  if (metric == "sqeuclidean") return s.result(0, "ReduceSumSquare", {away}, last);
+  s.result(0, "Sqrt", {s.add("ReduceSumSquare", {away}, last)});
+}
+
 using rule = void (*)(spelling&);
 
 const std::map<std::string, rule>& rules() {
-  static const std::map<std::string, rule> table = {{"ArrayFeatureExtractor", array_feature_extractor},
-                                                    {"Binarizer", binarizer},
-                                                    {"CategoryMapper", spell_out_label_encoder},
-                                                    {"FeatureVectorizer", feature_vectorizer},
-                                                    {"Imputer", imputer},
-                                                    {"LabelEncoder", spell_out_label_encoder},
-                                                    {"OneHotEncoder", one_hot_encoder},
-                                                    {"SVMClassifier", spell_out_support_vector_classifier},
-                                                    {"SVMRegressor", spell_out_support_vector_regressor}};
+  static const std::map<std::string, rule> table = {{"ai.onnx.ml.ArrayFeatureExtractor", array_feature_extractor},
+                                                    {"ai.onnx.ml.Binarizer", binarizer},
+                                                    {"ai.onnx.ml.CategoryMapper", spell_out_label_encoder},
+                                                    {"ai.onnx.ml.FeatureVectorizer", feature_vectorizer},
+                                                    {"ai.onnx.ml.Imputer", imputer},
+                                                    {"ai.onnx.ml.LabelEncoder", spell_out_label_encoder},
+                                                    {"ai.onnx.ml.OneHotEncoder", one_hot_encoder},
+                                                    {"ai.onnx.ml.SVMClassifier", spell_out_support_vector_classifier},
+                                                    {"ai.onnx.ml.SVMRegressor", spell_out_support_vector_regressor},
+                                                    {"com.microsoft.CDist", distances}};
   return table;
 }
 
@@ -125,8 +139,7 @@ void note_unknown_categories(graph& g, const node& n) {
 }
 
 bool spell_out_classic_operator(graph& g, const node& n, node_placer& placer) {
-  if (n.domain != "ai.onnx.ml") return false;
-  const auto found = rules().find(n.op);
+  const auto found = rules().find(n.domain + "." + n.op);
   if (found == rules().end()) return false;
   note_unknown_categories(g, n);
   spelling s(g, n, placer);
@@ -135,9 +148,26 @@ bool spell_out_classic_operator(graph& g, const node& n, node_placer& placer) {
   return true;
 }
 
+void complete_linear_classifier(node& n) {
+  if (n.op != "LinearClassifier" || n.domain != "ai.onnx.ml" || n.text("post_transform", "NONE") != "LOGISTIC") return;
+  const auto list = [&](const char* key) -> std::vector<float>* {
+    const auto found = n.attributes.find(key);
+    return found == n.attributes.end() ? nullptr : std::get_if<std::vector<float>>(&found->second);
+  };
+  std::vector<float>*const weights = list("coefficients"), *const offsets = list("intercepts");
+  if (weights == nullptr || offsets == nullptr || offsets->size() != 1) return;
+  if (n.integers("classlabels_ints").size() != 2) return;
+  for (std::vector<float>* const numbers : {weights, offsets}) {
+    const std::vector<float> second = *numbers;
+    for (float& v : *numbers) v = -v;
+    numbers->insert(numbers->end(), second.begin(), second.end());
+  }
+}
+
 std::vector<std::string> classic_operators() {
-  std::vector<std::string> names;
-  for (const auto& [name, spelled] : rules()) names.push_back("ai.onnx.ml." + name);
+  std::vector<std::string> names = {"ai.onnx.ml.ZipMap"};
+  for (const auto& [name, spelled] : rules()) names.push_back(name);
+  std::sort(names.begin(), names.end());
   return names;
 }
 

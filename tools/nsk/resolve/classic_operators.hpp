@@ -14,7 +14,10 @@ namespace nsk::tool {
 /// class_texts.hpp has made numbers of where it can.
 bool spell_out_classic_operator(graph& g, const node& n, node_placer& placer);
 
-/// The operators, with their domain in front; sorted.
+/// Gives a LinearClassifier of two classes and one logistic score the score of the other class.
+void complete_linear_classifier(node& n);
+
+/// The operators, and ZipMap of class_texts.hpp, with their domain in front; sorted.
 std::vector<std::string> classic_operators();
 
 void spell_out_label_encoder(spelling& s);

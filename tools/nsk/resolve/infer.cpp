@@ -237,6 +237,7 @@ void resolver::try_next(node n) {
 void resolver::infer(node n) {
   m_unroller.require_same_shapes(n);
   if (m_sequences.replace(n) || m_texts.replace(n)) return;
+  complete_linear_classifier(n);
   if (spell_out_classic_operator(m_graph, n, m_placer) || spell_out(m_graph, n, m_placer)) return;
   if (m_dequantizes && m_dequantizer.replace(n)) return;
   m_products.see(n);

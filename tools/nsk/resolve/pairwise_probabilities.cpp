@@ -105,7 +105,8 @@ value_id pairwise_probabilities(spelling& s, value_id scores, i64 classes, const
   const value_id weighted = s.add("Add", {s.add("Mul", {scores, s.floats(length, a)}), s.floats(length, b)}),
                  likely = s.add("Sigmoid", {s.add("Neg", {weighted})}),
                  bounded = s.add("Clip", {likely, s.floats({}, {1.0e-7f}), s.floats({}, {1 - 1.0e-7f})});
-  return coupling(s, classes).run(bounded);
+  // A clamp makes a limit of NaN, which ends the rounds at once: every class is as likely as the others.
+  return coupling(s, classes).run(s.add("Where", {s.add("IsNaN", {scores}), scores, bounded}));
 }
 
 }

@@ -119,8 +119,8 @@ void label_of(spelling& s, const classes& k, value_id position) {
   s.result(0, "Gather", {s.integers({k.count}, k.labels), position}, {{"axis", i64{0}}});
 }
 
-/// The class for which most pairs vote, the first of them where several do.
-value_id most_votes(spelling& s, const classes& k, value_id scores) {
+/// The class for which the largest number of pairs votes, the first of them where several do.
+value_id elected(spelling& s, const classes& k, value_id scores) {
   std::vector<float> gains(static_cast<std::size_t>(k.count * k.pairs)), base(static_cast<std::size_t>(k.count));
   i64 pair = 0;
   for (i64 i = 0; i < k.count; ++i)
@@ -176,7 +176,7 @@ void spell_out_support_vector_classifier(spelling& s) {
   }
   if (static_cast<i64>(k.vectors.size()) != k.count) s.fail("vectors_per_class needs one number per label");
   const value_id scores = pair_scores(s, k, kernel(s, x, k.total));
-  if (s.wants(0)) label_of(s, k, most_votes(s, k, scores));
+  if (s.wants(0)) label_of(s, k, elected(s, k, scores));
   if (!s.wants(1)) return;
   if (a.size() != b.size() || (!a.empty() && a.size() != k.rho.size()))
     s.fail("prob_a and prob_b need one number per pair of classes");

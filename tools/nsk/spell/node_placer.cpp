@@ -92,6 +92,16 @@ void node_placer::place_graph(const node& n, const graph& inner, const std::vect
   for (std::size_t i = inner.nodes.size(); i-- > 0;) m_waiting.push_back(adopt(inner.nodes[i], prefix, ids, renamed));
 }
 
+std::set<value_id> node_placer::reached_from(const node& n) const {
+  std::set<value_id> reached(n.outputs.begin(), n.outputs.end());
+  for (auto next = m_waiting.rbegin(); next != m_waiting.rend(); ++next) {
+    const auto reads = [&](value_id v) { return v != no_value && reached.count(v) != 0; };
+    if (nodes_inside(*next) != 0 || std::any_of(next->inputs.begin(), next->inputs.end(), reads))
+      reached.insert(next->outputs.begin(), next->outputs.end());
+  }
+  return reached;
+}
+
 void node_placer::charge(std::size_t bytes, const std::string& name) {
   m_placed += bytes;
   if (m_placed > max_placed)

@@ -31,6 +31,9 @@ class node_placer {
   void place_graph(const node& n, const graph& inner, const std::vector<value_id>& inputs,
                    const std::vector<value_id>& outputs, const std::string& prefix);
 
+  /// The results of `n`, and what the nodes that wait compute from them: of those with graphs inside, everything.
+  std::set<value_id> reached_from(const node& n) const;
+
   /// A node that stands in the place of `n`.
   static node helper(const node& n, const char* op, const std::string& suffix, std::vector<value_id> inputs,
                      value_id output);
