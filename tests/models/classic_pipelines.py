@@ -10,7 +10,9 @@ import numpy as np
 import onnx
 from onnx import TensorProto as T, helper, numpy_helper
 
+from classifiers import observations, votes
 from models import nsk, must, onnx_session
+from trees import random_tree_ensemble
 
 FOLDER = pathlib.Path(tempfile.mkdtemp())
 rng = np.random.default_rng(7)
@@ -146,6 +148,8 @@ def support_vectors():
             same(f"SVMRegressor {kind}", [ml("SVMRegressor", ["x"], ["y"], n_supports=6, one_class=one, **extra)], {"x": x}, {"y": T.FLOAT})
     x[2, 1] = np.nan
     same("NaN", [ml("SVMClassifier", ["x"], ["label", "scores"], **machine(5, NAMES, "RBF", True))], {"x": x}, {"label": T.STRING, "scores": T.FLOAT})
+    refused("many classes", ["it needs 2 to 128 labels"], [ml("SVMClassifier", ["x"], ["label", "scores"], **machine(5, list(range(129)), "LINEAR", False))], {"x": floats(2, 5)},
+            {"label": T.INT64, "scores": T.FLOAT})
     refused("PROBIT", ["post_transform PROBIT"], [ml("SVMClassifier", ["x"], ["label", "scores"], **machine(5, NAMES, "RBF", True, "PROBIT"))], {"x": floats(2, 5)},
             {"label": T.STRING, "scores": T.FLOAT})
 
@@ -212,6 +216,13 @@ def strings_that_nothing_needs():
     must("convert", FOLDER / "m.onnx", "-o", FOLDER / "m.nsk", "--output-value", "y")
 
 
+def trees():
+    """Forests whose classes are strings, and their maps."""
+    forest = votes(random_tree_ensemble(rng, 6, 4, 3, False), False, True) | {"base_values": [0.1, 0.2, 0.3]}
+    nodes = [ml("TreeEnsembleClassifier", ["x"], ["label", "scores"], classlabels_strings=NAMES, **forest), ml("ZipMap", ["scores"], ["maps"], classlabels_strings=NAMES)]
+    same("trees", nodes, {"x": observations(rng, 4)}, {"label": T.STRING, "maps": MAPS[T.STRING]})
+
+
 def two_classes():
     """One logistic score for two classes, and distances of neighbours."""
     node = ml("LinearClassifier", ["x"], ["label", "scores"], coefficients=[1.0, -2.0, 0.5], intercepts=[0.3], classlabels_strings=NAMES[:2], post_transform="LOGISTIC")
@@ -220,6 +231,6 @@ def two_classes():
         same(metric, [ml("CDist", ["x", "c"], ["y"], domain="com.microsoft", metric=metric)], {"x": floats(4, 3)}, {"y": T.FLOAT}, {"c": floats(6, 3)})
 
 
-for part in (linear_with_maps, custom_vision, support_vectors, columns, encoders, strings_between, strings_that_nothing_needs, two_classes):
+for part in (linear_with_maps, custom_vision, support_vectors, columns, encoders, strings_between, strings_that_nothing_needs, trees, two_classes):
     part()
 print("classic pipelines: labels, maps, encoders, machines of support vectors as ONNX Runtime has them")

@@ -207,7 +207,7 @@ const std::vector<operator_support>& supported_operators() {
        "positions and lengths that are known at conversion; no inputs and outputs"},
       {{"ai.onnx.ml.SVMClassifier", "ai.onnx.ml.SVMRegressor"},
        "Gemm, or Sub, ReduceSumSquare and Exp; Greater, Gemm and ArgMax for the label",
-       "every kernel; labels as above; probabilities of at most 32 classes, in 8 rounds of arithmetic"},
+       "every kernel; labels as above; probabilities of at most 32 classes, in rounds of arithmetic"},
       {{"ai.onnx.ml.ArrayFeatureExtractor", "ai.onnx.ml.Binarizer", "ai.onnx.ml.FeatureVectorizer",
         "ai.onnx.ml.Imputer"},
        "Gather; Greater and Cast; Concat; Equal or IsNaN, and Where",

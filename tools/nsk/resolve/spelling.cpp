@@ -50,7 +50,13 @@ std::vector<std::string> spelling::texts(const std::string& key) const {
 
 const array* spelling::tensor(const std::string& key) const { return attribute_of<array>(*this, key, "tensor"); }
 
+value_id spelling::constant(const array& a) {
+  m_placer.count_spelled(m_node, a.data.size() + sizeof(value));
+  return m_placer.new_constant(m_node, "constant", a);
+}
+
 node spelling::named(const char* op, std::vector<value_id> inputs, value_id output, attributes a) {
+  m_placer.count_spelled(m_node, 2 * sizeof(node) + 512);
   node n = node_placer::helper(m_node, op, std::to_string(m_nodes.size()) + "_" + op, std::move(inputs), output);
   n.version = 13;
   n.attributes = std::move(a);

@@ -29,7 +29,7 @@ class spelling {
   std::vector<std::int64_t> integers(const std::string& key) const { return m_node.integers(key); }
   const array* tensor(const std::string& key) const;
 
-  value_id constant(const array& a) { return m_placer.new_constant(m_node, "constant", a); }
+  value_id constant(const array& a);
   value_id floats(const shape_t& shape, const std::vector<float>& values) {
     return constant(make_floats(shape, values));
   }

@@ -13,6 +13,7 @@ namespace {
 using i64 = std::int64_t;
 
 constexpr i64 max_weights = i64{1} << 24;  // support vectors times pairs of classes
+constexpr i64 max_classes = 128;           // whose pairs are many times as many
 
 /// x [rows][features] times `weights` [outputs][features], times alpha, plus `offset` where there is one.
 value_id product(spelling& s, value_id x, i64 outputs, const std::vector<float>& weights, float alpha,
@@ -81,7 +82,7 @@ struct classes {
       : labels(s.integers("classlabels_ints")), vectors(s.integers("vectors_per_class")), rho(s.numbers("rho")) {
     count = static_cast<i64>(labels.size());
     pairs = count * (count - 1) / 2;
-    if (count < 2 || count > 4096) s.fail("it needs 2 to 4096 integers as labels");
+    if (count < 2 || count > max_classes) s.fail("it needs 2 to " + std::to_string(max_classes) + " labels");
     for (const i64 v : vectors) {
       if (v < 0 || v > max_weights) s.fail("vectors_per_class has a number that is out of range");
       starts.push_back(total);

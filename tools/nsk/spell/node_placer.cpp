@@ -8,6 +8,7 @@
 namespace nsk::tool {
 namespace {
 
+constexpr std::size_t max_spelled = std::size_t{1} << 30;
 constexpr std::size_t max_placed = std::size_t{64} << 20;  // bytes of values and nodes that take the place of others
 
 /// Nodes in the graphs inside `n`, all of which are copied with it.
@@ -109,6 +110,13 @@ void node_placer::charge(std::size_t bytes, const std::string& name) {
            std::to_string(max_placed >> 20) +
            " MiB when they are unrolled; run the body of the loop as a model of its own, with its values as states "
            "(--state)");
+}
+
+void node_placer::count_spelled(const node& n, std::size_t bytes) {
+  m_spelled += bytes;
+  if (m_spelled > max_spelled)
+    refuse(describe(m_graph, n) + ": what it is spelled by would take more than " + std::to_string(max_spelled >> 20) +
+           " MiB, with those before it. Export a smaller model");
 }
 
 value_id node_placer::adopt(const value& v, const std::string& prefix, names& renamed) {

@@ -34,6 +34,9 @@ class node_placer {
   /// The results of `n`, and what the nodes that wait compute from them: of those with graphs inside, everything.
   std::set<value_id> reached_from(const node& n) const;
 
+  /// Counts what is spelled in the place of nodes; refuses more than 1 GiB in all.
+  void count_spelled(const node& n, std::size_t bytes);
+
   /// A node that stands in the place of `n`.
   static node helper(const node& n, const char* op, const std::string& suffix, std::vector<value_id> inputs,
                      value_id output);
@@ -51,6 +54,7 @@ class node_placer {
 
   graph& m_graph;
   std::size_t m_placed = 0;     ///< bytes, about, of what took the place of nodes with graphs inside
+  std::size_t m_spelled = 0;    ///< bytes, about, of constants and nodes that others are spelled by
   std::vector<node> m_waiting;  ///< last first
   std::unordered_map<std::string, value_id> m_ids;
   std::set<std::string> m_node_names;
