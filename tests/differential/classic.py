@@ -58,7 +58,10 @@ def prepared(net, x, width):
 
 def rows(net):
     width, count = net.choice([1, 2, 3, 5]), net.choice([1, 3, 6])
-    x = net.input([count, width], values=lambda: np.where(net.numbers.random((count, width)) < 0.1, net.choice([0.0, 1.0]), net.floats((count, width), 2)))
+    odd = net.choice([0.0, 1.0, np.nan])
+    x = net.input([count, width], values=lambda: np.where(net.numbers.random((count, width)) < 0.15, odd, net.floats((count, width), 2)))
+    if np.isnan(odd):
+        x = net.add("Imputer", [x], domain=ML, imputed_value_floats=numbers(net, net.choice([1, width])), replaced_value_float=float("nan"))
     return prepared(net, x, width)
 
 
@@ -73,6 +76,9 @@ def labels(net, classes, key="classlabels_ints"):
 def linear(net):
     x, width = rows(net)
     classes = net.rng.randrange(2, 6)
+    if net.chance(0.2):
+        one = {"coefficients": numbers(net, width), "intercepts": numbers(net, 1), "post_transform": "LOGISTIC"}
+        return finish(net, net.add("LinearClassifier", [x], 2, domain=ML, **one, **labels(net, 2)))
     y = net.add("LinearClassifier", [x], 2, domain=ML, coefficients=numbers(net, classes * width), intercepts=numbers(net, classes),
                 post_transform=net.choice(["NONE", "LOGISTIC", "SOFTMAX"]), **labels(net, classes))
     finish(net, y)
@@ -165,4 +171,18 @@ def vectorized(net):
     net.output(net.add("ArrayFeatureExtractor", [net.constant(net.numbers.integers(0, 50, 2).astype(I)), best], domain=ML, dtype=I), I)
 
 
-FAMILIES = {"linear": (0.3, linear), "machine": (0.5, machine), "encoded": (0.5, encoded), "vectorized": (0.3, vectorized)}
+def distances(net):
+    x, width = rows(net)
+    y = net.add("CDist", [x, net.constant(net.floats((net.rng.randrange(1, 6), width)))], domain="com.microsoft", metric=net.choice(["euclidean", "sqeuclidean"]))
+    finish_neighbours(net, y)
+
+
+def finish_neighbours(net, y):
+    """The distances, or the class of the nearest."""
+    if net.chance(0.5):
+        return net.output(y)
+    nearest = net.add("ArgMin", [y], axis=1, keepdims=net.choice([0, 1]), dtype=I)
+    net.output(net.add("ArrayFeatureExtractor", [net.constant(net.numbers.integers(0, 9, 6).astype(I)), nearest], domain=ML, dtype=I), I)
+
+
+FAMILIES = {"distances": (0.2, distances), "linear": (0.3, linear), "machine": (0.5, machine), "encoded": (0.5, encoded), "vectorized": (0.3, vectorized)}
