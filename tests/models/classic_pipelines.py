@@ -217,10 +217,13 @@ def strings_that_nothing_needs():
 
 
 def trees():
-    """Forests whose classes are strings, and their maps."""
-    forest = votes(random_tree_ensemble(rng, 6, 4, 3, False), False, True) | {"base_values": [0.1, 0.2, 0.3]}
-    nodes = [ml("TreeEnsembleClassifier", ["x"], ["label", "scores"], classlabels_strings=NAMES, **forest), ml("ZipMap", ["scores"], ["maps"], classlabels_strings=NAMES)]
+    """Tree ensembles whose classes are strings, and their maps; a leaf with two weights for the only target."""
+    attributes = votes(random_tree_ensemble(rng, 6, 4, 3, False), False, True) | {"base_values": [0.1, 0.2, 0.3]}
+    nodes = [ml("TreeEnsembleClassifier", ["x"], ["label", "scores"], classlabels_strings=NAMES, **attributes), ml("ZipMap", ["scores"], ["maps"], classlabels_strings=NAMES)]
     same("trees", nodes, {"x": observations(rng, 4)}, {"label": T.STRING, "maps": MAPS[T.STRING]})
+    one = random_tree_ensemble(rng, 2, 4, 1, False)
+    one |= {f"target_{k}": one[f"target_{k}"] + one[f"target_{k}"][:1] for k in ("treeids", "nodeids", "ids", "weights")}
+    refused("two weights", ["several weights for the only target"], [ml("TreeEnsembleRegressor", ["x"], ["y"], **one)], {"x": floats(2, 4)}, {"y": T.FLOAT})
 
 
 def two_classes():

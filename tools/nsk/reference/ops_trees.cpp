@@ -130,9 +130,19 @@ void require_tree_ensemble(const call& c, const std::string& prefix, i64 targets
     if (target < 0 || target >= targets) c.fail("a leaf scores " + std::to_string(target) + ", which does not exist");
 }
 
+/// Refuses several weights of a leaf for the only target: ONNX Runtime takes the first, others add them.
+void require_one_weight(const call& c) {
+  const std::vector<i64> trees = c.op().integers("target_treeids"), nodes = c.op().integers("target_nodeids");
+  std::set<place> seen;
+  for (std::size_t i = 0; i < trees.size(); ++i)
+    if (!seen.insert({trees[i], nodes[i]}).second)
+      c.fail("a leaf has several weights for the only target, of which runtimes take the first or the sum. Give one");
+}
+
 void infer_regressor(call& c) {
   const i64 targets = c.op().integer("n_targets", 1);
   require_tree_ensemble(c, "target", targets);
+  if (targets == 1) require_one_weight(c);
   if (c.op().text("post_transform", "NONE") != "NONE") c.fail("post_transform of a regressor must be NONE");
   const std::size_t base = numbers_of(c, "base_values").size();
   if (base > 1 && base != static_cast<std::size_t>(targets)) c.fail("base_values needs one number per target");
