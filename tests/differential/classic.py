@@ -112,7 +112,9 @@ def machine(net):
     likely = net.chance(0.6)
     if likely:
         extra |= {"prob_a": [-abs(v) - 0.5 for v in numbers(net, pairs)], "prob_b": numbers(net, pairs, 0.3)}
-    transform = net.choice(["NONE", "LOGISTIC", "SOFTMAX"]) if likely or classes > 2 else "NONE"
+    transform = net.choice(["NONE", "LOGISTIC", "SOFTMAX"] if likely or classes > 2 else ["NONE", "LOGISTIC"])
+    if classes == 2 and not likely:
+        extra["coefficients"][0] = -0.5  # runtimes differ in labels where all have one sign
     finish(net, net.add("SVMClassifier", [x], 2, domain=ML, post_transform=transform, **extra, **labels(net, classes), **kernel(net)))
 
 

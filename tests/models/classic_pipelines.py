@@ -142,12 +142,18 @@ def support_vectors():
         for names in (NAMES, NAMES[:2], [5, 2, 9, -4]):
             for likely in (True, False):
                 nodes = [ml("SVMClassifier", ["x"], ["label", "scores"], **machine(5, names, kind, likely))]
+                if len(names) == 2:
+                    nodes[0].attribute[[a.name for a in nodes[0].attribute].index("coefficients")].floats[0] = -0.5
                 same(f"SVMClassifier {kind} {names}", nodes, {"x": x}, {"label": T.STRING if names[0] in NAMES else T.INT64, "scores": T.FLOAT})
         for one in (0, 1):
             extra = {"support_vectors": listed(floats(6, 5)), "coefficients": listed(floats(6)), "rho": [0.1], "kernel_type": kind, "kernel_params": [0.2, 0.1, 2.0]}
             same(f"SVMRegressor {kind}", [ml("SVMRegressor", ["x"], ["y"], n_supports=6, one_class=one, **extra)], {"x": x}, {"y": T.FLOAT})
     x[2, 1] = np.nan
     same("NaN", [ml("SVMClassifier", ["x"], ["label", "scores"], **machine(5, NAMES, "RBF", True))], {"x": x}, {"label": T.STRING, "scores": T.FLOAT})
+    positive = machine(5, [4, 7], "RBF", False)
+    positive["coefficients"] = [abs(v) for v in positive["coefficients"]]
+    refused("coefficients of one sign", ["have one sign", "--output-value scores"], [ml("SVMClassifier", ["x"], ["label", "scores"], **positive)], {"x": floats(2, 5)}, {"label": T.INT64, "scores": T.FLOAT})
+    must("convert", FOLDER / "m.onnx", "-o", FOLDER / "m.nsk", "--output-value", "scores")
     refused("many classes", ["it needs 2 to 128 labels"], [ml("SVMClassifier", ["x"], ["label", "scores"], **machine(5, list(range(129)), "LINEAR", False))], {"x": floats(2, 5)},
             {"label": T.INT64, "scores": T.FLOAT})
     refused("PROBIT", ["post_transform PROBIT"], [ml("SVMClassifier", ["x"], ["label", "scores"], **machine(5, NAMES, "RBF", True, "PROBIT"))], {"x": floats(2, 5)},

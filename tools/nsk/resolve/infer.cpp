@@ -70,6 +70,15 @@ void remove_dead_nodes(graph& g) {
                 g.nodes.end());
 }
 
+/// Makes labels and scores of classifiers absent that nobody reads: what makes only one of them need not refuse the
+/// other.
+void remove_dead_results(graph& g) {
+  const liveness live(g);
+  for (node& n : g.nodes)
+    for (value_id& v : n.outputs)
+      if (n.domain == "ai.onnx.ml" && v != no_value && !live.is_live(v)) v = no_value;
+}
+
 /// Drops values that nobody uses and renumbers the rest; unused outputs of nodes become absent.
 void remove_dead_values(graph& g) {
   const liveness live(g);
@@ -271,6 +280,7 @@ void resolve_once(graph& g, const input_options& options, length_trial* trial) {
   bind_inputs(g, options, folds);
   join_axes_of_inputs(g);
   remove_dead_nodes(g);
+  remove_dead_results(g);
   if (!outputs.are_inside()) refuse_text(g);
   resolver nodes(g, options, folds, trial, outputs.are_inside());
   nodes.run();

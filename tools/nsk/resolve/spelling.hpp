@@ -17,6 +17,7 @@ class spelling {
   spelling(const graph& g, const node& n, node_placer& placer) : m_graph(g), m_node(n), m_placer(placer) {}
 
   const node& op() const { return m_node; }
+  const graph& source() const { return m_graph; }
   /// Input `i` of the node; refuses where it is missing, or of unknown shape.
   value_id input(std::size_t i);
   bool has_input(std::size_t i) const { return i < m_node.inputs.size() && m_node.inputs[i] != no_value; }

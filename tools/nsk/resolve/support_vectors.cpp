@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "graph/cures.hpp"
 #include "resolve/classic_operators.hpp"
 #include "resolve/pairwise_probabilities.hpp"
 
@@ -177,15 +178,20 @@ void spell_out_support_vector_classifier(spelling& s) {
   }
   if (static_cast<i64>(k.vectors.size()) != k.count) s.fail("vectors_per_class needs one number per label");
   const value_id scores = pair_scores(s, k, kernel(s, x, k.total));
+  const std::vector<float> weights = s.numbers("coefficients");
+  if (s.wants(0) && k.count == 2 && a.empty() &&
+      std::all_of(weights.begin(), weights.end(), [](float w) { return w >= 0; }))
+    s.fail("runtimes differ in the labels of two classes whose coefficients have one sign. Keep the scores alone: " +
+           option_that_keeps(s.source(), s.op(), 1));
   if (s.wants(0)) label_of(s, k, elected(s, k, scores));
   if (!s.wants(1)) return;
   if (a.size() != b.size() || (!a.empty() && a.size() != k.rho.size()))
     s.fail("prob_a and prob_b need one number per pair of classes");
   if (!a.empty()) return transformed(s, pairwise_probabilities(s, scores, k.count, a, b), 1);
   if (k.count > 2) return transformed(s, scores, 1);
-  if (s.op().text("post_transform", "NONE") != "NONE")
-    s.fail("runtimes differ in post_transform of two classes. Export with NONE");
-  s.result(1, "Concat", {s.add("Neg", {scores}), scores}, {{"axis", i64{1}}});
+  if (s.op().text("post_transform", "NONE") == "SOFTMAX")
+    s.fail("runtimes differ in post_transform SOFTMAX of two classes. Export with NONE");
+  transformed(s, s.add("Concat", {s.add("Neg", {scores}), scores}, {{"axis", i64{1}}}), 1);
 }
 
 }
