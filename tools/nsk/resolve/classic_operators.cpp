@@ -149,7 +149,9 @@ bool spell_out_classic_operator(graph& g, const node& n, node_placer& placer) {
 }
 
 void complete_linear_classifier(node& n) {
-  if (n.op != "LinearClassifier" || n.domain != "ai.onnx.ml" || n.text("post_transform", "NONE") != "LOGISTIC") return;
+  if (n.op != "LinearClassifier" || n.domain != "ai.onnx.ml") return;
+  const bool scored = n.outputs.size() > 1 && n.outputs[1] != no_value;
+  if (scored && n.text("post_transform", "NONE") != "LOGISTIC") return;  // runtimes differ in the other class's score
   const auto list = [&](const char* key) -> std::vector<float>* {
     const auto found = n.attributes.find(key);
     return found == n.attributes.end() ? nullptr : std::get_if<std::vector<float>>(&found->second);

@@ -14,7 +14,8 @@ namespace nsk::tool {
 /// class_texts.hpp has made numbers of where it can.
 bool spell_out_classic_operator(graph& g, const node& n, node_placer& placer);
 
-/// Gives a LinearClassifier of two classes and one logistic score the score of the other class.
+/// Gives a LinearClassifier of two classes and one score the score of the other class, where that is logistic or
+/// nobody reads it.
 void complete_linear_classifier(node& n);
 
 /// The operators, and ZipMap of class_texts.hpp, with their domain in front; sorted.
