@@ -50,6 +50,7 @@ CASES = {  # name: (nodes, shape, constants, constant that a wrong model has oth
     "softplus of -200": (chain(("Sub", "c"), "Softplus"), [1, 4], {"c": 200}, None),
     "square of a square": (chain(("Mul", "c"), ("Mul", "v0")), [1, 4], {"c": 1e-30}, None),
     "denormal products": (chain(("Mul", "c")), [1, 64], {"c": 1e-42}, None),
+    "products of denormals beside a number": (chain(("Mul", "c"), ("Mul", "v0"), ("Add", "d")), [1, 16], {"c": 1e-40, "d": 1}, ("d", 1.001)),
     "an underflow that is scaled up": (chain(("Sub", "c"), "Exp", ("Mul", "d")), [1, 16], {"c": 200, "d": 1e30}, None),
     "log of an underflow": (chain(("Sub", "c"), "Exp", "Log"), [1, 16], {"c": 200}, None),
     "log of what is nearly 0": (chain(("Sub", "c"), "Sigmoid", ("Add", "e"), "Log"), [1, 16], {"c": 200, "e": 1e-30}, ("e", 1e-29)),

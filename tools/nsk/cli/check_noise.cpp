@@ -55,7 +55,9 @@ inputs_of_both inputs_for(const check_options& o, const graph& g, const model& m
                           const stored_ports& ports) {
   inputs_of_both inputs;
   std::vector<std::string> known;
-  for (const auto& [name, a] : random_inputs(g, m, {o.seed, 0, recorded_ranges(m)}, variant)) {
+  random_choice choice{o.seed, 0, recorded_ranges(m)};
+  choice.plain = true;
+  for (const auto& [name, a] : random_inputs(g, m, choice, variant)) {
     give(inputs, name, a, ports);
     known.push_back(name);
   }

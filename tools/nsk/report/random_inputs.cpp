@@ -82,6 +82,8 @@ class integer_demands {
       if (demand* d = operand(n, 1)) d->nonzero = true;
     } else if (by_axis.count(n.op) != 0) {
       index_into(n, 1, 0, length(n, 0, n.integer("axis", 0)) - 1);
+    } else if (n.op == "OneHot") {
+      if (const auto depth = constant_range(n, 1); depth && depth->first > 0) index_into(n, 0, 0, depth->first - 1);
     } else if (n.op == "GatherND" || n.op == "ScatterND") {
       const std::int64_t first = n.integer("batch_dims", 0), count = length(n, 1, -1);
       for (std::int64_t d = first; d < first + count; ++d) index_into(n, 1, 0, length(n, 0, d) - 1);
@@ -157,9 +159,20 @@ class integer_demands {
       }
   }
 
+  /// Floats that are made integers: what is asked of these holds for them.
+  void pass_back_floats(const node& n) {
+    static const std::set<std::string> ops = {"Cast",    "Floor",     "Round",   "Identity",
+                                              "Reshape", "Unsqueeze", "Squeeze", "Flatten"};
+    if (ops.count(n.op) == 0 || n.inputs.empty() || n.inputs[0] == no_value || !is_float(at(n.inputs[0]).type)) return;
+    const value_id result = n.outputs.empty() ? no_value : n.outputs[0];
+    if (result != no_value && m_demands[static_cast<std::size_t>(result)].bounded)
+      operand(n, 0)->join(m_demands[static_cast<std::size_t>(result)]);
+  }
+
   /// Operators whose results are elements of their operands: what is asked of the one is asked of the other.
   void pass_back(const node& n) {
     pass_back_arithmetic(n);
+    pass_back_floats(n);
     static const std::set<std::string> of_first = {
         "Identity", "Reshape", "Squeeze", "Unsqueeze", "Flatten",        "Cast",     "Slice",          "Transpose",
         "Expand",   "Tile",    "Split",   "Gather",    "GatherElements", "GatherND", "ReverseSequence"};
@@ -176,6 +189,16 @@ class integer_demands {
   std::vector<char> m_leads;
 };
 
+bool is_flag(element type) {
+  return type == element::i16 || type == element::i32 || type == element::i64 || type == element::u16 ||
+         type == element::u32 || type == element::u64;
+}
+
+/// Whether nothing says which integers the input takes.
+bool is_free(element type, const std::string& name, const integer_demands& demands) {
+  return is_flag(type) && !demands.of(name).bounded && !demands.leads_to_index(name);
+}
+
 /// The integers that an input may be sampled from.
 demand range_of(element type, const std::string& name, const integer_demands& demands) {
   demand d = demands.of(name);
@@ -191,6 +214,12 @@ demand range_of(element type, const std::string& name, const integer_demands& de
     d.low = std::max<std::int64_t>(d.low, 0);
   d.high = std::max(d.low, d.high);
   return d;
+}
+
+/// A float that is an index when it is cast.
+double real_within(const demand& range, double unit) {
+  const double low = static_cast<double>(range.low);
+  return low + unit * std::max(static_cast<double>(range.high) - low, 0.0);
 }
 
 /// The number that is taken in place of a random one.
@@ -262,11 +291,16 @@ std::map<std::string, array> random_inputs(const graph& g, const model& m, const
       inputs.emplace(name, std::move(a));
       continue;
     }
-    const demand range = real ? demand() : range_of(a.type, name, demands);
+    demand range = real ? demands.of(name) : range_of(a.type, name, demands);
+    const bool is_mask = choice.plain && is_free(a.type, name, demands);
+    if (is_mask) range.low = 0, range.high = 1;
     const double count = static_cast<double>(range.high - range.low + 1);
     for (std::int64_t k = 0; k < a.count(); ++k) {
       const double unit = static_cast<double>(generator() >> 11) * 0x1p-53;
-      double x = real ? (2 * unit - 1) * scale : static_cast<double>(range.low) + std::floor(unit * count);
+      double x = real && range.bounded ? real_within(range, unit)
+                 : real                ? (2 * unit - 1) * scale
+                                       : static_cast<double>(range.low) + std::floor(unit * count);
+      if (is_mask && (a.shape.empty() || k % a.shape.back() == 0)) x = 1;
       x = chosen_number(x, real, range, choice.chosen, k);
       if (!real && range.nonzero && x == 0) x = range.high > 0 ? 1 : -1;
       a.set(k, x);
@@ -275,6 +309,13 @@ std::map<std::string, array> random_inputs(const graph& g, const model& m, const
     inputs.emplace(name, std::move(a));
   }
   return inputs;
+}
+
+bool has_free_integers(const graph& g, const model& m, int variant) {
+  const integer_demands demands(g);
+  const auto inputs = blank_inputs(m, variant);
+  return std::any_of(inputs.begin(), inputs.end(),
+                     [&](const auto& input) { return is_free(input.second.type, input.first, demands); });
 }
 
 std::map<std::string, array> in_source_shapes(const graph& g, std::map<std::string, array> inputs) {

@@ -25,6 +25,7 @@ struct random_choice {
   int attempt = 0;
   input_ranges ranges = {};
   fullness chosen = fullness::usual;
+  bool plain = false;  ///< integers that nothing limits are 0 or 1, as masks are
 
   random_choice(std::uint64_t s = 1, int a = 0, input_ranges r = {}) : seed(s), attempt(a), ranges(std::move(r)) {}
 };
@@ -36,11 +37,15 @@ std::map<std::string, array> in_source_shapes(const graph& g, std::map<std::stri
 /// range that the choice gives them, with `hdr` one of 4096, and the middle one, within it and the others between 0.01
 /// and 0.11 of 1; without a range in [-1, 1), a power of two wider for each attempt after the first (0). What the
 /// source `g` reads as an index is inside its axis, a divisor is not 0, a length is at least 1; integers that lead to
-/// indices by computation are 0 or 1, others are between -4 and 4 (8-bit ones use their whole range). `none` makes all
-/// 0 where that is allowed, `few` all but one in sixteen, and `all` makes numbers at least 0.5, whatever the ranges
-/// are.
+/// indices by computation are 0 or 1, others are between -4 and 4 (8-bit ones use their whole range); `plain` makes
+/// these 0 or 1, and 1 where a row begins: what masks, lengths and flags may be. Floats that are cast to an index are
+/// inside its axis. `none` makes all 0 where that is allowed, `few` all but one in sixteen, and `all` makes numbers at
+/// least 0.5, whatever the ranges are.
 std::map<std::string, array> random_inputs(const graph& g, const model& m, const random_choice& choice,
                                            int variant = 0);
+
+/// Whether the choice of `plain` makes other inputs.
+bool has_free_integers(const graph& g, const model& m, int variant = 0);
 
 /// How random_inputs makes the numbers of an input, in words.
 std::string describe_random(const random_choice& choice, const std::string& input);
