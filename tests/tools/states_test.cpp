@@ -48,14 +48,24 @@ std::string refusal(const graph& g, const state_options& options) {
 }
 
 TEST_CASE("states: names that make it plain, and names that do not") {
-  for (const auto& [before, after] : std::vector<std::pair<std::string, std::string>>{{"state", "stateN"},
-                                                                                      {"h", "hn"},
-                                                                                      {"h0", "hn"},
-                                                                                      {"c_0", "c_n"},
-                                                                                      {"hidden_in", "hidden_out"},
-                                                                                      {"cell_state", "new_cell_state"},
-                                                                                      {"past_state", "present_state"},
-                                                                                      {"prev_memory", "next_memory"}})
+  for (const auto& [before, after] :
+       std::vector<std::pair<std::string, std::string>>{{"state", "stateN"},
+                                                        {"h", "hn"},
+                                                        {"h0", "hn"},
+                                                        {"c_0", "c_n"},
+                                                        {"hidden_in", "hidden_out"},
+                                                        {"cell_state", "new_cell_state"},
+                                                        {"past_state", "present_state"},
+                                                        {"prev_memory", "next_memory"},
+                                                        {"conv_cache", "conv_cache_out"},
+                                                        {"in_cache0", "out_cache0"},
+                                                        {"in_cache12", "out_cache12"},
+                                                        {"cache_in", "cache_out"},
+                                                        {"cache_in_1", "cache_out_1"},
+                                                        {"cached_avg_3", "new_cached_avg_3"},
+                                                        {"h_in", "h_out"},
+                                                        {"state_in1", "state_out1"},
+                                                        {"h_in_2", "h_out_2"}})
     CHECK(links_of(copies({{"x", "y"}, {before, after}})) == before + ">" + after + " ");
   for (const auto& [before, after] : std::vector<std::pair<std::string, std::string>>{{"image_in", "image_out"},
                                                                                       {"input", "output"},
@@ -65,8 +75,15 @@ TEST_CASE("states: names that make it plain, and names that do not") {
                                                                                       {"state", "next_state"},
                                                                                       {"state", "state_next"},
                                                                                       {"state", "status_out"},
-                                                                                      {"h", "chn"}})
+                                                                                      {"h", "chn"},
+                                                                                      {"in_cache0", "out_cache1"},
+                                                                                      {"in_cache1", "out_cache11"},
+                                                                                      {"image_in_1", "image_out_1"},
+                                                                                      {"state_1", "next_state_1"},
+                                                                                      {"1", "cache1"}})
     CHECK(links_of(copies({{"x0", "y"}, {before, after}})).empty());
+  CHECK(links_of(copies({{"x", "y"}, {"in_cache0", "out_cache0"}, {"in_cache1", "out_cache1"}})) ==
+        "in_cache0>out_cache0 in_cache1>out_cache1 ");
   CHECK(links_of(copies({{"x", "y"}, {"h", "hn"}, {"c", "cn"}})) == "h>hn c>cn ");
   CHECK(links_of(copies({{"h", "hn"}})).empty());  // nothing would be left to feed or to read
   CHECK(links_of(copies({{"x", "y"}, {"h", "hn"}}), {{}, false}).empty());

@@ -36,9 +36,25 @@ std::string lower_case(std::string text) {
 /// Whether a state may be called so, before and after alike.
 bool names_a_state(const std::string& stem) {
   if (stem == "h" || stem == "c" || stem == "hx" || stem == "cx") return true;
-  for (const char* word : {"state", "hidden", "cell", "memory", "recurrent"})
+  for (const char* word : {"state", "hidden", "cell", "memory", "recurrent", "cache"})
     if (stem.find(word) != std::string::npos) return true;
   return false;
+}
+
+/// Takes the number off the end of two names that have the same one, "_3" or "3", and something before it.
+void drop_number(std::string& a, std::string& b) {
+  std::size_t digits = 0;
+  while (digits < std::min(a.size(), b.size()) && std::isdigit(static_cast<unsigned char>(a[a.size() - 1 - digits])) &&
+         a[a.size() - 1 - digits] == b[b.size() - 1 - digits])
+    ++digits;
+  const auto ends = [&](const std::string& name) {
+    return name.size() > digits + 1 && !std::isdigit(static_cast<unsigned char>(name[name.size() - 1 - digits]));
+  };
+  if (digits == 0 || !ends(a) || !ends(b)) return;
+  for (std::string* name : {&a, &b}) {
+    name->resize(name->size() - digits);
+    if (name->back() == '_') name->pop_back();
+  }
 }
 
 /// Whether "state" and "next_state", or its like, may as well be what an agent sees and what it is predicted to see.
@@ -54,7 +70,8 @@ bool is_plain_pair(const std::string& input, const std::string& output) {
   static const std::vector<std::string> before = {"-_in", "-_prev", "-_old", "-_0", "-0", "past_-", "prev_-", "in_-"};
   static const std::vector<std::string> after = {"-_out",     "-_next", "-_new", "-_n",  "-n",
                                                  "present_-", "next_-", "new_-", "out_-"};
-  const std::string stem = lower_case(output), from = lower_case(input);
+  std::string stem = lower_case(output), from = lower_case(input);
+  if (stem != from) drop_number(stem, from);
   const std::string after_stem = without(stem, after);
   if (after_stem == stem || !names_a_state(after_stem) || may_be_observed(from, after_stem, stem)) return false;
   return from == after_stem || without(from, before) == after_stem;
