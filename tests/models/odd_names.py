@@ -151,10 +151,26 @@ def long_names(folder):
     expect(done.stdout.count(" is too long for a file, is in ") == 3 and f"{files[1]}.npy" in done.stdout, f"run says of long names: {done.stdout}")
 
 
+def files_of_outputs(folder):
+    """nsk run gives every output a file of its own that any system takes, and says which one where the names differ."""
+    names = ["y", "Y", "a/b", "a:b", "a_b_2", "../up", "..", ".hidden", "-o", "名前", "NUL", "com1.x", "com", "a b", "StatefulPartitionedCall:0"]
+    files = ["y", "Y_2", "a_b", "a_b_2", "a_b_2_2", "_.._up", "_..", "_.hidden", "-o", "______", "_NUL", "_com1.x", "com", "a_b_3", "StatefulPartitionedCall_0"]
+    network(folder / "files.onnx", names)
+    must("convert", folder / "files.onnx", "-o", folder / "files.nsk", "--no-check", "--quiet")
+    np.save(folder / "x.npy", np.ones([1, 4], np.float32))
+    (folder / "files").mkdir()
+    done = nsk("run", folder / "files.nsk", "--input", f"x={folder / 'x.npy'}", "--output-dir", folder / "files")
+    found = {p.name: float(np.load(p).ravel()[0]) for p in (folder / "files").iterdir()}
+    expect(found == {f"{file}.npy": i + 1.0 for i, file in enumerate(files)}, f"files of outputs: {done.stderr}, {found}")
+    for name, file in zip(names, files):
+        told = f"output '{name}' is in {folder / 'files' / file}.npy\n" in done.stdout
+        expect(told == (name != file), f"run says of the file of output '{name}': {done.stdout}")
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix="nsk_names_") as folder:
         folder = pathlib.Path(folder)
-        for group in (no_macros, compiles, namespaces, any_bytes, long_names):
+        for group in (no_macros, compiles, namespaces, any_bytes, long_names, files_of_outputs):
             group(folder)
     print("\n".join(failures + [f"odd names: {len(failures)} failures"]))
     return 1 if failures else 0

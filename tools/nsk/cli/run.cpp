@@ -160,25 +160,49 @@ std::vector<input_sequence> read_inputs(const model& m, int variant, const run_o
   return inputs;
 }
 
-/// File names of the outputs; names that become equal get a number. Those that are too long are cut.
-std::vector<std::string> output_files(const model& m, int variant, const std::string& directory) {
-  std::set<std::string> used;
-  std::vector<std::string> files;
-  for (int i = 0; i < m.output_count(variant); ++i) {
-    const std::string base = file_name_of(m.output(i, variant).name());
-    std::string name = base;
-    for (int n = 2; !used.insert(name).second; ++n) name = base + "_" + std::to_string(n);
-    files.push_back(directory + "/" + name + ".npy");
-  }
-  return files;
+std::string lower_case(std::string text) {
+  for (char& c : text)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return text;
 }
 
-void print_cut_names(const model& m, int variant, const std::vector<std::string>& paths) {
+/// Whether Windows takes the name for a device, whatever follows its first dot.
+bool names_a_device(const std::string& name) {
+  static const std::set<std::string> devices = {"con", "prn", "aux", "nul"};
+  const std::string stem = lower_case(name.substr(0, name.find('.')));
+  const bool numbered = stem.size() == 4 && (stem.rfind("com", 0) == 0 || stem.rfind("lpt", 0) == 0);
+  return devices.count(stem) != 0 || (numbered && stem[3] >= '0' && stem[3] <= '9');
+}
+
+/// Returns the name of a file for an output on any system: none that is hidden or a device.
+std::string safe_file_name(const std::string& output) {
+  std::string name = file_name_of(output);
+  if (name.empty() || name[0] == '.' || names_a_device(name)) name = ("_" + name).substr(0, max_file_name);
+  return name;
+}
+
+/// File names of the outputs, without their ending; names that become equal, in small letters, get a number. Those that
+/// are too long are cut.
+std::vector<std::string> output_names(const model& m, int variant) {
+  std::set<std::string> used;
+  std::vector<std::string> names;
+  for (int i = 0; i < m.output_count(variant); ++i) {
+    const std::string base = safe_file_name(m.output(i, variant).name());
+    std::string name = base;
+    for (int n = 2; !used.insert(lower_case(name)).second; ++n) name = base + "_" + std::to_string(n);
+    names.push_back(name);
+  }
+  return names;
+}
+
+/// Says where outputs are whose file has another name.
+void print_other_names(const model& m, int variant, const std::vector<std::string>& names,
+                       const std::vector<std::string>& paths) {
   for (std::size_t i = 0; i < paths.size(); ++i) {
-    const std::string name = m.output(static_cast<int>(i), variant).name();
-    if (name.size() > max_file_name)
-      std::printf("output '%s', whose name is too long for a file, is in %s\n", shortened(printable(name), 60).c_str(),
-                  paths[i].c_str());
+    const std::string output = m.output(static_cast<int>(i), variant).name();
+    if (output != names[i])
+      std::printf("output '%s'%s is in %s\n", shortened(printable(output), 60).c_str(),
+                  output.size() > max_file_name ? ", whose name is too long for a file," : "", paths[i].c_str());
   }
 }
 
@@ -220,9 +244,11 @@ exit_code run(const run_options& o, command_files& files) {
   inference& net = with.net();
   stages.end("open");
 
-  const std::vector<std::string> paths = output_files(m, variant, o.output_directory);
+  const std::vector<std::string> names = output_names(m, variant);
+  std::vector<std::string> paths;
+  for (const std::string& name : names) paths.push_back(o.output_directory + "/" + name + ".npy");
   for (const std::string& path : paths) files.add_output("a file of --output-dir", path);
-  if (!o.quiet) print_cut_names(m, variant, paths);
+  if (!o.quiet) print_other_names(m, variant, names, paths);
   const std::vector<input_sequence> inputs = read_inputs(m, variant, o);
   std::vector<output_sequence> outputs;
   for (int i = 0; i < m.output_count(variant); ++i)
