@@ -38,8 +38,8 @@ NO_CURE = [
     # Choices that depend on data, of which the sentence names several.
     "--max-drop 0.05 returns layers", "estimates are up to a quarter too good", "stores all layers as int8 whatever the speed", "A larger --max-drop returns fewer", "Give more samples, another bound", "Keep fewer, or use nsk convert",
     "no layer's weights can be int8", "Give --target size for a smaller file", "is float16 in this file", "or convert the model for another shape with --input", "Convert the float32 model that this one was made from",
-    # What the tests of these options follow: size_constants.py, and those of checks, states and batches.
-    "--constant ", "that follow --input; ", "add --white 255", "and --input-range or --hdr says", "convert with --hdr", "leave Winograd's algorithms out", "why it has no shader", "convert the model with --no-states to give",
+    # What the tests of these options follow: size_constants.py, fitting_lengths.py, and those of checks, states and batches.
+    ", with the size that you need in place of ", " It converts, for example, with", "--constant ", "that follow --input; ", "add --white 255", "and --input-range or --hdr says", "convert with --hdr", "leave Winograd's algorithms out", "why it has no shader", "convert the model with --no-states to give",
     "Convert with --no-states, and pass them on", "Give the model first; images are samples", "--small stores what the source has", "--semantics and --min-db", "below --min-db", "bring it nearer", "of which --batch-max makes",
     "would have a part for each row", "those of a model with states are one sequence",
 ]
@@ -153,8 +153,10 @@ def branches_and_loops():
     voice = SHARED / "audio/silero_vad_v5.onnx"  # a branch for each rate of sound
     if voice.exists():
         command = ["convert", voice, "-o", FOLDER / "voice.nsk", "--input", "input=1x576", "--input", "state=2x1x128", "--no-check", "--quiet"]
-        text = refused("Silero without its rate", ["both branches are computed", "--set sr=VALUE"], *command)
-        works("Silero", *command, *options_in(text or "", {"VALUE": 16000}))
+        text = refused("Silero without its rate", ["both branches are computed", "--set sr=16000"], *command)
+        works("Silero", *command, *options_in(text or "", {}))
+        text = refused("Silero", ["with the size that you need in place of 512"], *command[:4])
+        works("Silero", *command[:4], *options_in((text or "").split("add")[-1], {}))
     body = "<body = b (int64 i, bool c, float[4] v) => (bool d, float[4] after) { d = Identity (c)  after = Exp (v) }>"
     command = source_of(f"(float[4] x, int64 n) => (float[4] y) <bool on = {{1}}> {{ a = Neg (x)  y = Loop (n, on, a) {body} }}")
     by_options("a number of iterations", ["small inputs alone"], command, {"VALUE": 2}, "--set", {"x": x}, {"y": np.exp(np.exp(-x))})
@@ -176,12 +178,13 @@ def a_long_loop():
             failures.append("a long loop: the body with a state is not the loop")
 
 
-@cures("Say how long it can be at most: --bound ")
+@cures(" how long it can be at most: --bound ")
 def ranges():
     command = source_of("(int64 n) => (int64[k] r) <int64 zero = {0}, int64 one = {1}> { r = Range (zero, n, one) }")
-    text = refused("a range", ["Say how long"], *command)
-    if text and works("a range", *command, *options_in(text, {"COUNT": 8})):
-        compare("a range", {"n": np.array(3)}, {"r": np.array([0, 1, 2, 0, 0, 0, 0, 0])})
+    n = np.array(3)
+    by_options("a range", ["at run time"], command, {"COUNT": 8}, "--bound", {"n": n}, {"r": np.array([0, 1, 2, 0, 0, 0, 0, 0])})
+    command = source_of("(int64 n, float[3] x) => (float[k] y) <int64 zero = {0}, int64 one = {1}> { r = Range (zero, n, one)  f = Cast <to = 1> (r)  y = Mul (x, f) }")
+    by_options("a range that is fixed", ["Fix it"], command, {"VALUE": 3}, "--set", {"x": np.ones(3, np.float32)}, {"y": np.arange(3, dtype=np.float32)})
 
 
 @cures("an output with --output-value, and compute the rest in the game")

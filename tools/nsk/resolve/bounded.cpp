@@ -5,6 +5,7 @@
 #include <set>
 
 #include "errors.hpp"
+#include "graph/cures.hpp"
 #include "reference/rows.hpp"
 #include "resolve/axes.hpp"
 
@@ -49,11 +50,12 @@ void bounded_rows::bound_range(node& n) {
   const bool known = std::all_of(n.inputs.begin(), n.inputs.end(),
                                  [&](value_id v) { return v != no_value && !m_lengths.numbers(v).empty(); });
   if (given == m_bounds.end() && known) return;
-  if (given == m_bounds.end())
-    refuse(describe(m_graph, n) +
-           ": its length is computed at run time, but shapes must be known at conversion. Say how long it can be at "
-           "most: --bound " +
+  if (given == m_bounds.end()) {
+    const std::string fixed = options_that_set(m_graph, n.inputs);
+    refuse(describe(m_graph, n) + ": its length is computed at run time, but shapes must be known at conversion. " +
+           (fixed.empty() ? "Say" : "Fix it:" + fixed + ". Or say") + " how long it can be at most: --bound " +
            at(n.outputs[0]).name + "=COUNT; an output '" + at(n.outputs[0]).name + ".count' then says how long it is");
+  }
   m_used.insert(given->first);
   n.attributes[reference::suppression_bound] = given->second;
   n.outputs.resize(1);

@@ -15,6 +15,7 @@
 #include "resolve/class_texts.hpp"
 #include "resolve/classic_operators.hpp"
 #include "resolve/dequantize.hpp"
+#include "resolve/fitting_lengths.hpp"
 #include "resolve/integer_products.hpp"
 #include "resolve/joined_axes.hpp"
 #include "resolve/length_reader.hpp"
@@ -301,7 +302,9 @@ void remove_unused(graph& g) {
   remove_dead_values(g);
 }
 
-std::shared_ptr<const graph> resolve(graph& g, const input_options& options) {
+namespace {
+
+std::shared_ptr<const graph> resolve_lengths(graph& g, const input_options& options) {
   const asked_lengths asked = compare_lengths(g, options);
   auto exported = std::make_shared<graph>(g);
   if (!asked.rows && !asked.lengths) {
@@ -330,6 +333,23 @@ std::shared_ptr<const graph> resolve(graph& g, const input_options& options) {
   apply(constants, g);
   if (asked.lengths) require_settled(trial, constants, g);
   return exported;
+}
+
+}
+
+std::shared_ptr<const graph> resolve(graph& g, const input_options& options) {
+  if (!has_open_lengths(g, options)) return resolve_lengths(g, options);
+  const graph source = g;
+  try {
+    return resolve_lengths(g, options);
+  } catch (const undefined_result&) {
+    throw;
+  } catch (const error& e) {
+    if (e.code != exit_code::refused) throw;
+    refuse_with_lengths(source, options, e, [](graph& copy, const input_options& tried) {
+      static_cast<void>(resolve_lengths(copy, tried));
+    });
+  }
 }
 
 }

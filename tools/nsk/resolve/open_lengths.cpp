@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "errors.hpp"
+#include "resolve/fitting_lengths.hpp"
 
 namespace nsk::tool {
 namespace {
@@ -124,9 +125,9 @@ void refuse_dynamic(const graph& g, const input_options& options, const value& v
     const std::string symbol = dimension_text(v, d);
     dynamic += (dynamic.empty() ? "" : ", ") + (symbol == "?" ? "dimension " + std::to_string(d) : "'" + symbol + "'");
   }
-  refuse("input '" + v.name + "' has the shape " + source_shape_text(v) + ", in which " + dynamic +
-         (count == 1 ? " is" : " are") + " dynamic. Shapes are fixed at conversion: add" + missing_shapes(g, options) +
-         ", with the size that you need in place of 1");
+  throw open_shape("input '" + v.name + "' has the shape " + source_shape_text(v) + ", in which " + dynamic +
+                       (count == 1 ? " is" : " are") + " dynamic. Shapes are fixed at conversion: add",
+                   missing_shapes(g, options), "1");
 }
 
 }

@@ -81,7 +81,10 @@ void unroller::forget_complete_selections() {
 std::string unroller::options_that_choose() {
   forget_complete_selections();
   for (auto s = m_selections.rbegin(); s != m_selections.rend(); ++s)
-    if (const std::string options = options_that_set(m_graph, s->condition); !options.empty()) return options;
+    if (const auto choice = number_that_decides(m_graph, s->condition))
+      return " --set " + choice->input + "=" + choice->number;
+    else if (const std::string options = options_that_set(m_graph, s->condition); !options.empty())
+      return options;
   return "";
 }
 
@@ -90,7 +93,7 @@ void unroller::require_same_shapes(node& n) {
   if (at(n.inputs[1]).shape != at(n.inputs[2]).shape || at(n.inputs[1]).type != at(n.inputs[2]).type)
     refuse(describe(m_graph, n) +
            ": the branches of an If give different shapes, and its condition is computed at run time. " +
-           cure_that_sets(m_graph, n.inputs[0]));
+           cure_that_decides(m_graph, n.inputs[0]));
 }
 
 // Loop and Scan.

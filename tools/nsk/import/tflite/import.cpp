@@ -38,13 +38,37 @@ void report_biases(const tflite::context& k, model_facts& facts) {
       "adds them");
 }
 
+graph translated(const tflite_file& file, const tflite_options& options);
+
+/// Throws the error that is being handled. Where the file leaves lengths open, and nobody gives them, the message has
+/// options that do, with which the file is read if some are found.
+[[noreturn]] void refuse_with_lengths(const tflite::context& k, const error& e) {
+  if (tflite::open_inputs(k).empty()) throw;
+  const std::string told = std::string(e.what()) + ". The file leaves lengths of its inputs open: try";
+  for (const std::int64_t length : {512, 64, 16, 4096, 65536}) {
+    tflite_options tried = k.options;
+    const std::string options = tflite::open_inputs(k, length, &tried);
+    try {
+      static_cast<void>(translated(k.file, tried));
+    } catch (const error&) {
+      continue;
+    }
+    throw error(e.code, told + options + ", with the size that you need in place of " + std::to_string(length));
+  }
+  throw error(e.code, told + tflite::open_inputs(k) + " with the lengths that you need");
+}
+
 graph translated(const tflite_file& file, const tflite_options& options) {
   tflite::context k(file, options);
   graph& g = k.made.result();
   g.name = file.name;
   g.producer = file.producer;
   for (const int t : file.main().inputs) k.known.add_input(t);
-  for (const tflite_operator& o : file.main().operators) tflite::translate(k, o);
+  try {
+    for (const tflite_operator& o : file.main().operators) tflite::translate(k, o);
+  } catch (const error& e) {
+    refuse_with_lengths(k, e);
+  }
   k.made.set_owner("");
   for (const int t : file.main().outputs) g.outputs.push_back(k.known.port(t));
   k.states.finish();

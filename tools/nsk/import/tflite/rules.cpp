@@ -83,15 +83,19 @@ const table& custom_rules() {
   return all;
 }
 
-std::string open_inputs(const context& k) {
+std::string open_inputs(const context& k, std::int64_t length, tflite_options* given) {
   std::string options;
   for (const int t : k.file.main().inputs) {
     const tflite_tensor& x = k.file.main().tensors[static_cast<std::size_t>(t)];
     const shape_t fixed = fixed_lengths(x);
     const bool open = std::any_of(fixed.begin() + !fixed.empty(), fixed.end(), [](std::int64_t d) { return d < 0; });
     if (!open || k.options.shapes.count(x.name) != 0) continue;
+    shape_t shape = x.shape;
+    for (std::size_t d = 1; d < shape.size(); ++d)
+      if (fixed[d] < 0) shape[d] = length;
     options += " --input " + x.name + "=";
-    for (std::size_t d = 0; d < x.shape.size(); ++d) options += (d == 0 ? "" : "x") + std::to_string(x.shape[d]);
+    for (std::size_t d = 0; d < shape.size(); ++d) options += (d == 0 ? "" : "x") + std::to_string(shape[d]);
+    if (given != nullptr) given->shapes[x.name] = shape;
   }
   return options;
 }
@@ -102,11 +106,7 @@ void translate(context& k, const tflite_operator& o) {
   try {
     apply(c);
   } catch (const error& e) {
-    const std::string open = open_inputs(k);
-    throw error(e.code, c.who() + ": " + e.what() +
-                            (open.empty() ? ""
-                                          : ". The file leaves lengths of its inputs open: try" + open +
-                                                " with the lengths that you need"));
+    throw error(e.code, c.who() + ": " + e.what());
   }
 }
 
