@@ -22,7 +22,8 @@ const value& at(const graph& g, value_id v) { return g.values[static_cast<std::s
 
 std::string symbol_of(const value& v, std::size_t d) { return d < v.symbols.size() ? v.symbols[d] : ""; }
 
-std::vector<open_axis> open_axes(const graph& g, const input_options& options) {
+/// The open axes of inputs that no --set replaces; with `keeps`, without those that --input gives lengths.
+std::vector<open_axis> open_axes(const graph& g, const input_options& options, bool keeps = false) {
   std::set<std::string> rows;
   for (const value_id id : g.inputs)
     if (const value& v = at(g, id); v.known_rank && v.shape.size() > 1 && v.shape[0] < 0) rows.insert(symbol_of(v, 0));
@@ -31,6 +32,7 @@ std::vector<open_axis> open_axes(const graph& g, const input_options& options) {
   for (const value_id id : g.inputs) {
     const value& v = at(g, id);
     if (!v.known_rank || options.set.count(v.name) != 0) continue;
+    if (keeps && options.shapes.count(v.name) != 0) continue;
     for (std::size_t d = 0; d < v.shape.size(); ++d)
       if (v.shape[d] < 0)
         axes.push_back({v.name, d, (d == 0 && v.shape.size() > 1) || rows.count(symbol_of(v, d)) != 0});
@@ -46,9 +48,10 @@ struct trial {
 
 /// Gives the axes that `chosen` picks the length, 1 to the others that no option gives one.
 template <class Chosen>
-trial with_length(const graph& g, const input_options& given, std::int64_t length, Chosen chosen) {
+trial with_length(const graph& g, const input_options& given, const std::vector<open_axis>& axes, std::int64_t length,
+                  Chosen chosen) {
   trial t{given, ""};
-  for (const open_axis& a : open_axes(g, given)) {
+  for (const open_axis& a : axes) {
     shape_t& shape = t.options.shapes.emplace(a.input, at(g, g.find(a.input)).shape).first->second;
     if (a.axis >= shape.size()) continue;
     if (chosen(a))
@@ -112,9 +115,8 @@ class search {
 };
 
 /// The first trial that fits: a length for all axes but those of rows, for those of one input, or for all.
-std::optional<trial> first_fit(const graph& g, const input_options& given, search& s, std::int64_t shortest,
-                               std::int64_t& length) {
-  const std::vector<open_axis> axes = open_axes(g, given);
+std::optional<trial> first_fit(const graph& g, const input_options& given, const std::vector<open_axis>& axes,
+                               search& s, std::int64_t shortest, std::int64_t& length) {
   std::set<std::string> inputs;
   for (const open_axis& a : axes)
     if (!a.is_row) inputs.insert(a.input);
@@ -122,14 +124,14 @@ std::optional<trial> first_fit(const graph& g, const input_options& given, searc
   for (const std::int64_t n : {1, 512, 64, 16, 4096, 65536}) {
     if (n < shortest) continue;
     length = n;
-    trial t = with_length(g, given, n, [](const open_axis& a) { return !a.is_row; });
+    trial t = with_length(g, given, axes, n, [](const open_axis& a) { return !a.is_row; });
     if (!inputs.empty() && s.fits_with_choices(t)) return t;
     for (const std::string& input : inputs) {
       if (n == 1 || inputs.size() == 1) break;
-      t = with_length(g, given, n, [&](const open_axis& a) { return !a.is_row && a.input == input; });
+      t = with_length(g, given, axes, n, [&](const open_axis& a) { return !a.is_row && a.input == input; });
       if (s.fits_with_choices(t)) return t;
     }
-    t = with_length(g, given, n, [](const open_axis&) { return true; });
+    t = with_length(g, given, axes, n, [](const open_axis&) { return true; });
     if (has_rows && s.fits_with_choices(t)) return t;
   }
   return std::nullopt;
@@ -156,10 +158,10 @@ void refuse_with_lengths(const graph& source, const input_options& options, cons
   if (open == nullptr && std::string(e.what()).find(" --set ") != std::string::npos) throw;  // that is the cure
   search s(source, resolves);
   std::int64_t length = 1;
-  const std::optional<trial> fit = first_fit(source, options, s, open != nullptr ? 1 : 2, length);
+  std::vector<open_axis> axes = open_axes(source, options, open != nullptr);
+  const std::optional<trial> fit = first_fit(source, options, axes, s, open != nullptr ? 1 : 2, length);
   if (!fit) throw;
   if (open != nullptr) throw open_shape(open->question, fit->typed, length == 1 ? "1" : std::to_string(length));
-  std::vector<open_axis> axes = open_axes(source, options);
   axes.resize(std::min<std::size_t>(axes.size(), 4));
   refuse(std::string(e.what()) + ". The model leaves lengths open: " + quoted_axes(source, axes) +
          ". It converts, for example, with" + fit->typed);

@@ -4,6 +4,7 @@
 #include <protozero/exception.hpp>
 
 #include <algorithm>
+#include <map>
 #include <queue>
 #include <set>
 #include <unordered_map>
@@ -70,6 +71,25 @@ std::vector<std::size_t> topological_order(const wire::graph& g) {
   return order;
 }
 
+/// What the metadata says of the model's licence and author, under the names that TensorFlow Lite has for them.
+std::map<std::string, std::string> about_of(const wire::model& m) {
+  static const std::map<std::string, std::string> names = {
+      {"license", "license"}, {"licence", "license"}, {"model_license", "license"}, {"model_licence", "license"},
+      {"author", "author"},   {"authors", "author"},  {"model_author", "author"}};
+  constexpr std::size_t longest = 4096;
+  std::map<std::string, std::string> about;
+  for (const auto& [key, text] : m.properties) {
+    std::string name = key, line = text;
+    for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    for (char& c : line)
+      if (c == '\n' || c == '\r' || c == '\t') c = ' ';
+    const auto found = names.find(name);
+    if (found != names.end() && !line.empty() && line.size() <= longest && is_plain_text(line))
+      about.emplace(found->second, line);
+  }
+  return about;
+}
+
 /// Turns wire structs into graphs; one scope per graph.
 class importer {
  public:
@@ -84,6 +104,7 @@ class importer {
     graph g = build(*m_model.main, nullptr, 0);
     g.producer = m_model.producer;
     g.facts.files = m_files;
+    g.facts.about = about_of(m_model);
     return g;
   }
 

@@ -295,6 +295,16 @@ function read_function(reader in, limits& l) {
   return f;
 }
 
+void read_property(model& m, reader in) {
+  std::string key, text;
+  while (in.next()) switch (in.tag()) {
+      case 1: key = in.text(); break;
+      case 2: text = in.text(); break;
+      default: in.skip();
+    }
+  if (m.properties.size() < max_properties) m.properties.emplace_back(std::move(key), std::move(text));
+}
+
 }
 
 model read_model(std::string_view bytes) {
@@ -309,6 +319,7 @@ model read_model(std::string_view bytes) {
       case 3: version = " " + in.text(); break;
       case 7: m.main = read_graph(in.message(), l); break;
       case 8: read_opset(m.opsets, in.message()); break;
+      case 14: read_property(m, in.message()); break;
       case 25: m.functions.push_back(read_function(in.message(), l)); break;
       default: in.skip();
     }

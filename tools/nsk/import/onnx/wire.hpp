@@ -87,7 +87,10 @@ struct model {
   opset_map opsets;
   std::optional<graph> main;
   std::vector<function> functions;
+  std::vector<std::pair<std::string, std::string>> properties;  ///< metadata, at most max_properties of them
 };
+
+inline constexpr std::size_t max_properties = 1024;
 
 /// Parses a ModelProto. Throws protozero's exceptions on broken bytes and tool errors on nesting deeper than 32 graphs.
 /// Memory is bounded by a small multiple of the file's size. The result refers to `bytes`.
