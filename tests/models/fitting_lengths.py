@@ -47,6 +47,18 @@ def onnx_models():
             works("too few samples", *command, *options_in(text.split("for example")[-1], {}))
 
 
+def lengths_beside_an_input():
+    """Where an integer input is the length of others, what --set gives it is the length that the message names."""
+    command = source_of("""(int64 length, float["length",3] x) => (float["length",3] y) <int64 zero = {0}, int64 one = {1}, int64[1] last = {1}> {
+        r = Range (zero, length, one)  f = Cast <to = 1> (r)  u = Unsqueeze (f, last)  y = Mul (x, u) }""")
+    text = refused("a length beside others", ["Fix it: --set length=VALUE"], *command)
+    command += options_in((text or "").split("Or say")[0], {"VALUE": 6})
+    text = refused("another length", ["'length' of input 'x'", "--input x=6x3"], *command, "--input", "x=5x3")
+    if text and works("the length of the message", *command, *options_in(text.split("for example")[-1], {})):
+        x = rng.uniform(-1, 1, (6, 3)).astype(np.float32)
+        compare("the length of the message", {"x": x}, {"y": x * np.arange(6, dtype=np.float32)[:, None]})
+
+
 def tflite_models():
     """The same for a length that a TensorFlow Lite signature leaves open."""
     w = Writer()
@@ -65,6 +77,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="nsk_fitting_") as name:
         cures.FOLDER = pathlib.Path(name)
         onnx_models()
+        lengths_beside_an_input()
         tflite_models()
     return told(cures.failures)
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <optional>
 #include <set>
 
@@ -114,6 +115,19 @@ class search {
   int m_left = 48;
 };
 
+/// The lengths that are tried: 1, whole numbers that --set gives inputs, which may be lengths, and a few usual ones.
+std::vector<std::int64_t> lengths_to_try(const input_options& given) {
+  constexpr double longest = 65536;
+  constexpr std::size_t most = 4;
+  std::vector<std::int64_t> lengths = {1};
+  for (const auto& [name, value] : given.set)
+    for (const double x : value.numbers)
+      if (x >= 2 && x <= longest && x == std::floor(x) && lengths.size() <= most)
+        lengths.push_back(static_cast<std::int64_t>(x));
+  lengths.insert(lengths.end(), {512, 64, 16, 4096, 65536});
+  return lengths;
+}
+
 /// The first trial that fits: a length for all axes but those of rows, for those of one input, or for all.
 std::optional<trial> first_fit(const graph& g, const input_options& given, const std::vector<open_axis>& axes,
                                search& s, std::int64_t shortest, std::int64_t& length) {
@@ -121,7 +135,7 @@ std::optional<trial> first_fit(const graph& g, const input_options& given, const
   for (const open_axis& a : axes)
     if (!a.is_row) inputs.insert(a.input);
   const bool has_rows = std::any_of(axes.begin(), axes.end(), [](const open_axis& a) { return a.is_row; });
-  for (const std::int64_t n : {1, 512, 64, 16, 4096, 65536}) {
+  for (const std::int64_t n : lengths_to_try(given)) {
     if (n < shortest) continue;
     length = n;
     trial t = with_length(g, given, axes, n, [](const open_axis& a) { return !a.is_row; });

@@ -342,8 +342,6 @@ std::shared_ptr<const graph> resolve(graph& g, const input_options& options) {
   const graph source = g;
   try {
     return resolve_lengths(g, options);
-  } catch (const undefined_result&) {
-    throw;
   } catch (const error& e) {
     if (e.code != exit_code::refused) throw;
     refuse_with_lengths(source, options, e, [](graph& copy, const input_options& tried) {
