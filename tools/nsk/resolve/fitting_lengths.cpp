@@ -118,11 +118,11 @@ class search {
 /// The lengths that are tried: 1, whole numbers that --set gives inputs, which may be lengths, and a few usual ones.
 std::vector<std::int64_t> lengths_to_try(const input_options& given) {
   constexpr double longest = 65536;
-  constexpr std::size_t most = 4;
+  constexpr std::size_t max_given = 4;
   std::vector<std::int64_t> lengths = {1};
   for (const auto& [name, value] : given.set)
     for (const double x : value.numbers)
-      if (x >= 2 && x <= longest && x == std::floor(x) && lengths.size() <= most)
+      if (x >= 2 && x <= longest && x == std::floor(x) && lengths.size() <= max_given)
         lengths.push_back(static_cast<std::int64_t>(x));
   lengths.insert(lengths.end(), {512, 64, 16, 4096, 65536});
   return lengths;
