@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 #include "graph/graph.hpp"
-#include "resolve/node_placer.hpp"
+#include "spell/node_placer.hpp"
 
 namespace nsk::tool {
 
