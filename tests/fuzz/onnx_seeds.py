@@ -12,6 +12,7 @@ import dequantized_forms  # noqa: E402
 import exported_forms  # noqa: E402
 import quantized_seeds  # noqa: E402
 import signal_forms  # noqa: E402
+import spelled_seeds  # noqa: E402
 import trees  # noqa: E402
 
 F, I, B = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
@@ -225,7 +226,7 @@ def exported():
 
 def models():
     """Yields (name, bytes of the model)."""
-    for group in (simple_operators, images, layers, shapes, folded, control_flow, random_numbers, learned, exported):
+    for group in (simple_operators, images, layers, shapes, folded, control_flow, random_numbers, learned, exported, spelled_seeds.models):
         for name, m in group():
             content = m.SerializeToString()
             if len(content) <= LARGEST:
