@@ -63,7 +63,7 @@ void attention(speller& s) {
   heads h = heads_of(s, {s.op().integer("q_num_heads", 0), s.op().integer("kv_num_heads", 0)});
   if (s.has(4) != s.has(5) || (s.has(4) && s.has(6)))
     s.refuse("it needs both of past_key and past_value, or none, and then no nonpad_kv_seqlen");
-  const std::int64_t past = s.has(4) ? s.shape(4).at(2) : 0;
+  const std::int64_t past = s.has(4) ? s.length(4, 2) : 0;
   if (s.has(4)) join_past(s, h, s.in(4), s.in(5), past);
   s.give(1, "Identity", {h.key});
   s.give(2, "Identity", {h.value});
@@ -143,7 +143,7 @@ void projected_attention(speller& s) {
   h.joins_heads = true;
   std::int64_t past = 0;
   if (s.has(4)) {
-    past = s.shape(4).at(3);
+    past = s.length(4, 3);
     const value_id axes = s.integers({0});
     const std::vector<value_id> old =
         s.add_several("Split", {s.in(4)}, 2, {{"axis", std::int64_t{0}}, {"num_outputs", std::int64_t{2}}});
@@ -166,7 +166,7 @@ void multi_head_attention(speller& s) {
         "packed queries, and caches that share their memory, are not supported. Save the model before ONNX "
         "Runtime has optimised it (graph_optimization_level)");
   heads h = heads_of(s, {count, count}, s.maybe(3));
-  const std::int64_t past = s.has(6) ? s.shape(6).at(2) : 0;
+  const std::int64_t past = s.has(6) ? s.length(6, 2) : 0;
   if (s.has(6)) join_past(s, h, s.in(6), s.in(7), past);
   s.give(1, "Identity", {h.key});
   s.give(2, "Identity", {h.value});

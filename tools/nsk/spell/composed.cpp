@@ -61,7 +61,7 @@ void rotary(speller& s, std::size_t cosine, std::size_t sine, std::size_t places
   } else {
     std::int64_t count = s.op().integer("num_heads", 0);
     if (count == 0 && shape.size() == 3)  // ONNX Runtime takes the width of the caches for that of a head
-      count = shape[2] / std::max<std::int64_t>(1, 2 * s.shape(cosine).back());
+      count = shape[2] / std::max<std::int64_t>(1, 2 * s.length(cosine, s.shape(cosine).size() - 1));
     if (shape.size() != 3 || count < 1 || shape[2] % count != 0)
       s.refuse("its number of heads is missing, or does not divide the last axis");
     r.shape = {shape[0], shape[1], count, shape[2] / count};

@@ -41,7 +41,7 @@ heads heads_of(speller& s, std::pair<std::int64_t, std::int64_t> counts, value_i
   std::vector<value_id> biases(3, no_value);
   if (bias != no_value) {
     const auto width = [&](std::size_t i) {
-      return s.shape(i).size() == 3 ? s.shape(i)[2] : s.shape(i)[1] * s.shape(i).at(3);
+      return s.shape(i).size() == 3 ? s.length(i, 2) : s.length(i, 1) * s.length(i, 3);
     };
     biases = s.add_several("Split", {bias, s.integers({width(0), width(1), width(2)})}, 3, {{"axis", std::int64_t{0}}});
   }

@@ -12,11 +12,11 @@ bool is_real_inverse(const graph& g, const node& n) {
 void write_complex_inverse(speller& s) {
   const shape_t shape = s.shape(0);
   const auto rank = static_cast<std::int64_t>(shape.size());
-  std::int64_t axis = s.op().version < 20 ? s.op().integer("axis", 1) : s.has(2) ? s.constant(2).integer(0) : -2;
+  std::int64_t axis = s.op().version < 20 ? s.op().integer("axis", 1) : s.has(2) ? s.single_integer(2) : -2;
   if (axis < 0) axis += rank;
   if (axis < 0 || axis + 1 >= rank) s.refuse("its axis does not exist, or is that of the parts");
   const std::int64_t given = shape[static_cast<std::size_t>(axis)];
-  const std::int64_t length = s.has(1) ? s.constant(1).integer(0) : 2 * (given - 1);
+  const std::int64_t length = s.has(1) ? s.single_integer(1) : 2 * (given - 1);
   if (length < 1 || length > (1 << 24)) s.refuse("its length must be 1 to 2^24");
   const std::int64_t terms = length / 2 + 1;  // of one side; those that are not given are 0
   value_id side = s.add("Slice", {s.in(0), s.integers({0}), s.integers({terms}), s.integers({axis})});

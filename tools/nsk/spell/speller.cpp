@@ -12,6 +12,19 @@ value_id speller::in(std::size_t i) const {
   return m_node.inputs[i];
 }
 
+std::int64_t speller::length(std::size_t i, std::size_t axis) const {
+  const shape_t all = shape(i);
+  if (axis >= all.size())
+    refuse("input " + std::to_string(i) + " has " + std::to_string(all.size()) + " axes, too few. The file is damaged");
+  return all[axis];
+}
+
+std::int64_t speller::single_integer(std::size_t i) const {
+  const array& a = constant(i);
+  if (a.count() != 1) refuse("input " + std::to_string(i) + " must be one number");
+  return a.integer(0);
+}
+
 const array& speller::constant(std::size_t i) const {
   const value& v = of(in(i));
   if (!v.constant)

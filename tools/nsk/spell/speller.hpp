@@ -28,6 +28,10 @@ class speller {
   /// Input `i`; no_value where it is absent.
   value_id maybe(std::size_t i) const { return has(i) ? in(i) : no_value; }
   shape_t shape(std::size_t i) const { return of(in(i)).shape; }  ///< a copy: values are added meanwhile
+  /// The length of input `i` along an axis; refuses one that it does not have.
+  std::int64_t length(std::size_t i, std::size_t axis) const;
+  /// The only number of input `i`; refuses others, and one that is computed at run time.
+  std::int64_t single_integer(std::size_t i) const;
   element type(std::size_t i) const { return of(in(i)).type; }
   const value& of(value_id v) const { return m_graph.values[static_cast<std::size_t>(v)]; }
   /// Elements of input `i`; refuses one that is computed at run time.
