@@ -104,13 +104,20 @@ def save_inputs(model, inputs, folder):
     """Writes one .npy per graph input that has data; returns [(name, file)]."""
     initializers = {i.name for i in model.graph.initializer}
     names = [i.name for i in model.graph.input if i.name not in initializers]
+    read = {name for node in model.graph.node for name in node.input}
     files = []
     for name, array in zip(names, inputs):
-        if is_tensor(array):
+        if is_tensor(array) and (name in read or not is_narrow_input(model, name)):  # others are left out
             file = folder / f"input_{len(files)}.npy"
             np.save(file, plain(array))
             files.append((name, file))
     return files
+
+
+def is_narrow_input(model, name):
+    """Whether an input has a type of fewer than 8 bits, or a float of 8."""
+    kind = next(i.type.tensor_type.elem_type for i in model.graph.input if i.name == name)
+    return kind > onnx.TensorProto.BFLOAT16
 
 
 def run_reference(program, model, inputs, folder, resolve):

@@ -72,7 +72,8 @@ def inputs_of(case, folder, steps):
     arguments = []
     for index, (name, runs) in enumerate(case.feeds.items()):
         path = folder / f"in{index}.npy"
-        np.save(path, np.stack(runs) if steps > 1 else runs[0])
+        array = np.stack(runs) if steps > 1 else runs[0]
+        np.save(path, array.astype(np.float32) if array.dtype == np.float64 else array)  # files have no inputs in double precision
         arguments += ["--input", f"{name}={path}"]
     return arguments
 

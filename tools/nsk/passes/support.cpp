@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "passes/support.hpp"
 #include <algorithm>
+#include <set>
 #include "passes/canonicalise/canonicalise.hpp"
 #include "reference/operators.hpp"
 
@@ -339,9 +340,11 @@ const std::vector<operator_support>& supported_tflite_operators() {
 std::vector<std::string> folded_operators() {
   const std::vector<std::string> imported = operators_with_rules();
   std::vector<std::string> names;
+  std::set<std::string> told(imported.begin(), imported.end());  // and what others spell before a rule is asked
+  for (const operator_support& row : supported_operators()) told.insert(row.operators.begin(), row.operators.end());
   for (const auto& entry : reference::operators()) {
     const bool standard = entry.first.find('.') == std::string::npos;
-    if (standard && !std::binary_search(imported.begin(), imported.end(), entry.first)) names.push_back(entry.first);
+    if (standard && told.count(entry.first) == 0) names.push_back(entry.first);
   }
   std::sort(names.begin(), names.end());
   return names;
