@@ -7,7 +7,7 @@
 #include "import/tflite/import.hpp"
 #include "passes/canonicalise/canonicalise.hpp"
 #include "passes/support.hpp"
-#include "resolve/classic_operators.hpp"
+#include "resolve/class_texts.hpp"
 #include "resolve/sequences.hpp"
 #include "spell/spell.hpp"
 
@@ -21,7 +21,7 @@ TEST_CASE("operators: every rule has one line in the table, and every line its r
   std::vector<std::string> rules = operators_with_rules();
   for (const std::string& name : spelled_operators()) rules.push_back(name);
   for (const std::string& name : sequences::operators()) rules.push_back(name);
-  for (const std::string& name : classic_operators()) rules.push_back(name);
+  for (const std::string& name : class_texts::operators()) rules.push_back(name);
   std::sort(rules.begin(), rules.end());
   CHECK(told == rules);
 }

@@ -16,6 +16,8 @@ class class_texts {
  public:
   class_texts(graph& g, node_placer& placer) : m_graph(g), m_placer(placer) {}
 
+  /// The operators that nothing else takes, with their domain in front; sorted.
+  static std::vector<std::string> operators() { return {"ai.onnx.ml.ZipMap"}; }
   /// Makes integers of what strings a node reads and gives: its attributes change, or nodes take its place. Returns
   /// whether they did. Refuses strings that it does not take.
   bool replace(node& n);

@@ -13,12 +13,12 @@
 #include "resolve/byte_functions.hpp"
 #include "resolve/chosen_outputs.hpp"
 #include "resolve/class_texts.hpp"
-#include "resolve/classic_operators.hpp"
 #include "resolve/dequantize.hpp"
 #include "resolve/fitting_lengths.hpp"
 #include "resolve/integer_products.hpp"
 #include "resolve/joined_axes.hpp"
 #include "resolve/length_reader.hpp"
+#include "resolve/linear_classifier.hpp"
 #include "resolve/other_lengths.hpp"
 #include "resolve/ports.hpp"
 #include "resolve/sequences.hpp"
@@ -248,7 +248,7 @@ void resolver::infer(node n) {
   m_unroller.require_same_shapes(n);
   if (m_sequences.replace(n) || m_texts.replace(n)) return;
   complete_linear_classifier(n);
-  if (spell_out_classic_operator(m_graph, n, m_placer) || spell_out(m_graph, n, m_placer)) return;
+  if (spell_out(m_graph, n, m_placer)) return;
   if (m_dequantizes && m_dequantizer.replace(n)) return;
   m_products.see(n);
   m_functions.see(n);

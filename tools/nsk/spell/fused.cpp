@@ -41,19 +41,9 @@ void activate(speller& s, const activation& a, value_id x) {
   if (a.op == "Clip") s.last().version = 6;  // its limits were attributes
 }
 
-std::vector<float> numbers(const speller& s, const char* name) {
-  const auto found = s.op().attributes.find(name);
-  if (found == s.op().attributes.end()) return {};
-  const auto* list = std::get_if<std::vector<float>>(&found->second);
-  if (list != nullptr) return *list;
-  const auto* empty = std::get_if<std::vector<std::int64_t>>(&found->second);  // an empty list says no type
-  if (empty == nullptr || !empty->empty()) s.refuse("attribute '" + std::string(name) + "' must be a list of floats");
-  return {};
-}
-
 /// act(Conv(X, W, B) + Z).
 void fused_convolution(speller& s) {
-  const activation a = activation_of(s, s.op().text("activation", ""), numbers(s, "activation_params"));
+  const activation a = activation_of(s, s.op().text("activation", ""), s.numbers("activation_params"));
   value_id y = s.add("Conv", {s.in(0), s.in(1), s.maybe(2)}, s.kept_without({"activation", "activation_params"}));
   if (s.has(3)) y = s.add("Add", {y, s.in(3)});
   activate(s, a, y);

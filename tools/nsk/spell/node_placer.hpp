@@ -37,6 +37,9 @@ class node_placer {
   /// Counts what is spelled in the place of nodes; refuses more than 1 GiB in all.
   void count_spelled(const node& n, std::size_t bytes);
 
+  /// Adds a note to the facts of the graph.
+  void note(const std::string& text) { m_graph.facts.notes.push_back(text); }
+
   /// A node that stands in the place of `n`.
   static node helper(const node& n, const char* op, const std::string& suffix, std::vector<value_id> inputs,
                      value_id output);

@@ -70,7 +70,7 @@ void given_tensor(speller& s) {
   if (list == nullptr || s.has(0) || std::any_of(shape.begin(), shape.end(), [](auto d) { return d < 0; }) ||
       checked_count(shape, "its shape") != static_cast<std::int64_t>(list->size()))
     s.refuse("it has a meaning here where the attributes shape and values say its tensor");
-  s.give(0, "Identity", {s.floats(shape, *list)});
+  s.give(0, "Identity", {s.keep(make_floats(shape, *list))});
 }
 
 }

@@ -4,11 +4,36 @@
 #include <algorithm>
 
 #include "errors.hpp"
+#include "graph/onnx_type.hpp"
 
 namespace nsk::tool {
+namespace {
+
+template <class T>
+const T* attribute_of(const speller& s, const std::string& key, const char* what) {
+  const auto found = s.op().attributes.find(key);
+  if (found == s.op().attributes.end()) return nullptr;
+  const auto* held = std::get_if<T>(&found->second);
+  if (held == nullptr) s.refuse("attribute '" + key + "' is no " + what);
+  return held;
+}
+
+/// The list of an attribute; one that is empty may come as a list of any kind.
+template <class T>
+std::vector<T> list_of(const speller& s, const std::string& key, const char* what) {
+  const auto found = s.op().attributes.find(key);
+  if (found == s.op().attributes.end()) return {};
+  const auto* integers = std::get_if<std::vector<std::int64_t>>(&found->second);
+  if (integers != nullptr && integers->empty()) return {};
+  return *attribute_of<std::vector<T>>(s, key, what);
+}
+
+}
 
 value_id speller::in(std::size_t i) const {
   if (!has(i)) refuse("input " + std::to_string(i) + " is missing. The file is damaged");
+  const value& v = of(m_node.inputs[i]);
+  if (!v.typed || !v.is_static()) refuse("input '" + v.name + "' has no known shape");
   return m_node.inputs[i];
 }
 
@@ -33,6 +58,16 @@ const array& speller::constant(std::size_t i) const {
   return *v.constant;
 }
 
+std::vector<float> speller::numbers(const std::string& key) const {
+  return list_of<float>(*this, key, "list of numbers");
+}
+
+std::vector<std::string> speller::texts(const std::string& key) const {
+  return list_of<std::string>(*this, key, "list of texts");
+}
+
+const array* speller::tensor(const std::string& key) const { return attribute_of<array>(*this, key, "tensor"); }
+
 value_id speller::number(double v, element t) {
   array a(is_float(t) || is_integer(t) ? t : element::f32, {});
   a.set(0, v);
@@ -40,12 +75,14 @@ value_id speller::number(double v, element t) {
 }
 
 value_id speller::floats(shape_t shape, const std::vector<float>& values) {
-  return keep(make_floats(std::move(shape), values));
+  return counted(make_floats(std::move(shape), values));
 }
 
 value_id speller::integers(const std::vector<std::int64_t>& values) {
-  return keep(make_ints({static_cast<std::int64_t>(values.size())}, values));
+  return counted(make_ints({static_cast<std::int64_t>(values.size())}, values));
 }
+
+value_id speller::integer(std::int64_t v) { return counted(make_ints({}, {v})); }
 
 array speller::make(element t, shape_t shape) const {
   constexpr std::int64_t max_elements = std::int64_t{1} << 24;
@@ -56,6 +93,11 @@ array speller::make(element t, shape_t shape) const {
 }
 
 value_id speller::keep(array a) { return m_placer.new_constant(m_node, next_suffix("constant"), std::move(a)); }
+
+value_id speller::counted(array a) {
+  m_placer.count_spelled(m_node, a.data.size() + sizeof(value));
+  return keep(std::move(a));
+}
 
 value_id speller::add(const char* op, std::vector<value_id> inputs, attributes a) {
   return add_several(op, std::move(inputs), 1, std::move(a)).front();
@@ -69,9 +111,7 @@ std::vector<value_id> speller::add_several(const char* op, std::vector<value_id>
     made.push_back(i == 0 ? m_placer.new_value(m_node, suffix) : make_value(op));
   node n = node_placer::helper(m_node, op, suffix, std::move(inputs), made.front());
   n.outputs = made;
-  n.attributes = std::move(a);
-  n.version = opset;
-  m_nodes.push_back(std::move(n));
+  append(std::move(n), std::move(a));
   return made;
 }
 
@@ -79,6 +119,16 @@ void speller::give(std::size_t i, const char* op, std::vector<value_id> inputs, 
   if (!wants(i)) return;
   node n = node_placer::helper(m_node, op, next_suffix(op), std::move(inputs), m_node.outputs[i]);
   if (i == 0) n.name = m_node.name;
+  append(std::move(n), std::move(a));
+}
+
+value_id speller::cast(value_id v, element t) {
+  if (of(v).typed && of(v).type == t) return v;
+  return add("Cast", {v}, {{"to", number_of(onnx_type_of(t))}});
+}
+
+void speller::append(node n, attributes a) {
+  m_placer.count_spelled(m_node, 2 * sizeof(node) + 512);
   n.attributes = std::move(a);
   n.version = opset;
   m_nodes.push_back(std::move(n));

@@ -21,9 +21,10 @@ class speller {
   speller(const graph& g, node_placer& placer, const node& n) : m_graph(g), m_placer(placer), m_node(n) {}
 
   const node& op() const { return m_node; }
+  const graph& source() const { return m_graph; }
   bool has(std::size_t i) const { return i < m_node.inputs.size() && m_node.inputs[i] != no_value; }
   bool wants(std::size_t i) const { return i < m_node.outputs.size() && m_node.outputs[i] != no_value; }
-  /// Input `i`; refuses an absent one.
+  /// Input `i`; refuses an absent one, and one of unknown shape.
   value_id in(std::size_t i) const;
   /// Input `i`; no_value where it is absent.
   value_id maybe(std::size_t i) const { return has(i) ? in(i) : no_value; }
@@ -37,12 +38,19 @@ class speller {
   /// Elements of input `i`; refuses one that is computed at run time.
   const array& constant(std::size_t i) const;
 
+  /// Lists of attributes, empty where there are none, and null for no tensor; refuse other types.
+  std::vector<float> numbers(const std::string& key) const;
+  std::vector<std::string> texts(const std::string& key) const;
+  const array* tensor(const std::string& key) const;
+
   /// A number of input 0's type, or of `t`.
   value_id number(double v) { return number(v, type(0)); }
   value_id number(double v, element t);
+  /// Constants of lists. They count, like the nodes, towards what the placer lets be spelled in all.
   value_id floats(shape_t shape, const std::vector<float>& values);
   value_id integers(const std::vector<std::int64_t>& values);  ///< int64, one axis
-  value_id keep(array a);
+  value_id integer(std::int64_t v);                            ///< int64, no axes
+  value_id keep(array a);                                      ///< does not count
   /// An array of zeros to be filled and kept; refuses more than 2^24 elements, which shapes alone may ask for.
   array make(element t, shape_t shape) const;
 
@@ -53,6 +61,8 @@ class speller {
                                     attributes a = {});
   /// The same, whose first result is output `i` of the node; nothing where nobody reads it.
   void give(std::size_t i, const char* op, std::vector<value_id> inputs, attributes a = {});
+  /// `v` as `t`, by a node where it has another type or none yet.
+  value_id cast(value_id v, element t);
   /// The node that was added last, whose opset and name may be set.
   node& last() { return m_nodes.back(); }
   /// A value for a node that is added as it is.
@@ -62,6 +72,8 @@ class speller {
   /// The node's attributes without some of them.
   attributes kept_without(const std::vector<std::string>& names) const;
 
+  /// Tells who converts the model what its result differs in.
+  void note(const std::string& text) { m_placer.note(text); }
   /// Puts everything in the node's place.
   void place();
 
@@ -70,6 +82,8 @@ class speller {
 
  private:
   std::string next_suffix(const char* op);
+  value_id counted(array a);
+  void append(node n, attributes a);
 
   const graph& m_graph;
   node_placer& m_placer;

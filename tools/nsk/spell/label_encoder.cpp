@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "resolve/classic_operators.hpp"
+#include "spell/spell.hpp"
 
 namespace nsk::tool {
 namespace {
@@ -25,13 +25,13 @@ struct number_list {
 };
 
 /// What attributes `stem`_int64s, `stem`_floats or `stem`_tensor hold.
-number_list list_of(const spelling& s, const std::string& stem) {
+number_list list_of(const speller& s, const std::string& stem) {
   number_list list;
   if (!s.texts(stem + "_strings").empty())
-    s.fail(
+    s.refuse(
         "it maps strings, and its input holds none of the model's own. Encode strings in the game, and pass their "
         "positions");
-  list.integers = s.integers(stem + "_int64s");
+  list.integers = s.op().integers(stem + "_int64s");
   list.floats = s.numbers(stem + "_floats");
   list.real = !list.floats.empty();
   if (!s.op().has(stem + "_tensor")) return list;
@@ -45,24 +45,24 @@ number_list list_of(const spelling& s, const std::string& stem) {
   return list;
 }
 
-void add_default(const spelling& s, number_list& values) {
+void add_default(const speller& s, number_list& values) {
   const bool given = s.op().has("default_tensor");
   const array* held = given ? s.tensor("default_tensor") : nullptr;
   if (given && (held->count() != 1 || is_float(held->type) != values.real))
-    s.fail("default_tensor needs one number of the type of its values");
+    s.refuse("default_tensor needs one number of the type of its values");
   if (values.real)
     values.floats.push_back(given ? static_cast<float>(held->number(0)) : s.op().number("default_float", -0.0f));
   else
     values.integers.push_back(given ? held->integer(0) : s.op().integer("default_int64", -1));
 }
 
-value_id constant_of(spelling& s, const number_list& list) {
+value_id constant_of(speller& s, const number_list& list) {
   const shape_t length = {static_cast<i64>(list.size())};
-  return list.real ? s.floats(length, list.floats) : s.integers(length, list.integers);
+  return list.real ? s.floats(length, list.floats) : s.integers(list.integers);
 }
 
 /// Refuses keys that stand for several values: runtimes differ in which one counts.
-void require_one_value(const spelling& s, const number_list& keys, const number_list& values) {
+void require_one_value(const speller& s, const number_list& keys, const number_list& values) {
   std::vector<std::size_t> order(keys.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto before = [&](std::size_t a, std::size_t b) {
@@ -73,21 +73,21 @@ void require_one_value(const spelling& s, const number_list& keys, const number_
   std::sort(order.begin(), order.end(), before);
   for (std::size_t i = 1; i < order.size(); ++i)
     if (keys.same(order[i - 1], order[i]) && !values.same(order[i - 1], order[i]))
-      s.fail("a key stands for two values, of which runtimes take the first or the last. Remove one");
+      s.refuse("a key stands for two values, of which runtimes take the first or the last. Remove one");
 }
 
 /// Positions of keys that follow each other from `first` on, without a table of comparisons; the number of keys for
 /// what is none.
-value_id position_in_range(spelling& s, value_id x, i64 first, i64 count) {
-  const value_id low = s.integers({}, {first}), high = s.integers({}, {first + count - 1});
+value_id position_in_range(speller& s, value_id x, i64 first, i64 count) {
+  const value_id low = s.integer(first), high = s.integer(first + count - 1);
   const value_id within = s.add("And", {s.add("GreaterOrEqual", {x, low}), s.add("LessOrEqual", {x, high})});
-  return s.add("Where", {within, s.add("Sub", {x, low}), s.integers({}, {count})});
+  return s.add("Where", {within, s.add("Sub", {x, low}), s.integer(count)});
 }
 
 /// Positions of keys: the largest of 1 for a key that is equal, and of a half behind the last key.
-value_id position_of(spelling& s, value_id x, number_list keys) {
+value_id position_of(speller& s, value_id x, number_list keys) {
   const std::size_t count = keys.size();
-  const i64 rank = static_cast<i64>(s.at(s.input(0)).shape.size());
+  const i64 rank = static_cast<i64>(s.of(s.in(0)).shape.size());
   std::vector<float> found(count, 1.0f), missed(count, 0.0f);
   found.push_back(0.5f);
   missed.push_back(0.5f);
@@ -98,13 +98,13 @@ value_id position_of(spelling& s, value_id x, number_list keys) {
     keys.floats.push_back(0);
   else
     keys.integers.push_back(0);
-  const value_id column = s.add("Unsqueeze", {x, s.integers({1}, {rank})});
+  const value_id column = s.add("Unsqueeze", {x, s.integers({rank})});
   value_id equal = s.add("Equal", {column, constant_of(s, keys)});
   const shape_t length = {static_cast<i64>(count) + 1};
   if (std::count(is_nan.begin(), is_nan.end(), 1) != 0) {
     array flags(element::boolean, length);
     for (std::size_t i = 0; i < is_nan.size(); ++i) flags.set_integer(static_cast<i64>(i), is_nan[i]);
-    equal = s.add("Or", {equal, s.add("And", {s.add("IsNaN", {column}), s.constant(flags)})});
+    equal = s.add("Or", {equal, s.add("And", {s.add("IsNaN", {column}), s.keep(flags)})});
   }
   const value_id score = s.add("Where", {equal, s.floats(length, found), s.floats(length, missed)});
   return s.add("ArgMax", {score}, {{"axis", rank}, {"keepdims", i64{0}}});
@@ -117,22 +117,27 @@ bool is_range(const number_list& keys) {
   return !keys.real && keys.size() > 1;
 }
 
-}
-
-void spell_out_label_encoder(spelling& s) {
-  const value_id given = s.input(0);
+void label_encoder(speller& s) {
+  const value_id given = s.in(0);
   const number_list keys = list_of(s, "keys");
   number_list values = list_of(s, "values");
-  if (keys.size() == 0 || keys.size() != values.size()) s.fail("it needs as many values as keys, and one at least");
-  if (keys.real != is_float(s.at(given).type)) s.fail("its input is not of the type of its keys");
+  if (keys.size() == 0 || keys.size() != values.size()) s.refuse("it needs as many values as keys, and one at least");
+  if (keys.real != is_float(s.of(given).type)) s.refuse("its input is not of the type of its keys");
   const bool has_nan = std::any_of(keys.floats.begin(), keys.floats.end(), [](float k) { return std::isnan(k); });
-  if (has_nan && s.op().version < 4) s.fail("a key is NaN, which runtimes compare since version 4 of its domain");
+  if (has_nan && s.op().version < 4) s.refuse("a key is NaN, which runtimes compare since version 4 of its domain");
   require_one_value(s, keys, values);
   add_default(s, values);
   const value_id x = s.cast(given, keys.real ? element::f32 : element::i64);
   const value_id position = is_range(keys) ? position_in_range(s, x, keys.integers[0], static_cast<i64>(keys.size()))
                                            : position_of(s, x, keys);
-  s.result(0, "Gather", {constant_of(s, values), position}, {{"axis", i64{0}}});
+  s.give(0, "Gather", {constant_of(s, values), position}, {{"axis", i64{0}}});
+}
+
+}
+
+void add_encoder_spellings(spelling_table& t) {
+  t["ai.onnx.ml.CategoryMapper"] = label_encoder;
+  t["ai.onnx.ml.LabelEncoder"] = label_encoder;
 }
 
 }

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "graph/cures.hpp"
-#include "resolve/classic_operators.hpp"
-#include "resolve/pairwise_probabilities.hpp"
+#include "spell/pairwise_probabilities.hpp"
+#include "spell/spell.hpp"
 
 namespace nsk::tool {
 namespace {
@@ -17,7 +17,7 @@ constexpr i64 max_weights = i64{1} << 24;  // support vectors times pairs of cla
 constexpr i64 max_classes = 128;           // whose pairs are many times as many
 
 /// x [rows][features] times `weights` [outputs][features], times alpha, plus `offset` where there is one.
-value_id product(spelling& s, value_id x, i64 outputs, const std::vector<float>& weights, float alpha,
+value_id product(speller& s, value_id x, i64 outputs, const std::vector<float>& weights, float alpha,
                  const std::vector<float>& offset) {
   const i64 features = static_cast<i64>(weights.size()) / outputs;
   std::vector<value_id> inputs = {x, s.floats({outputs, features}, weights)};
@@ -26,15 +26,15 @@ value_id product(spelling& s, value_id x, i64 outputs, const std::vector<float>&
 }
 
 /// exp(-gamma |x - v|^2), of differences: products would cancel.
-value_id radial(spelling& s, value_id x, i64 vectors, const std::vector<float>& v, float gamma) {
+value_id radial(speller& s, value_id x, i64 vectors, const std::vector<float>& v, float gamma) {
   const i64 features = static_cast<i64>(v.size()) / vectors;
-  const value_id row = s.add("Unsqueeze", {x, s.integers({1}, {1})}),
+  const value_id row = s.add("Unsqueeze", {x, s.integers({1})}),
                  away = s.add("Sub", {row, s.floats({1, vectors, features}, v)}),
-                 square = s.add("ReduceSumSquare", {away}, {{"axes", std::vector<i64>{2}}, {"keepdims", i64{0}}});
+                 square = s.add("ReduceSumSquare", {away, s.integers({2})}, {{"keepdims", i64{0}}});
   return s.add("Exp", {s.add("Mul", {square, s.floats({}, {-gamma})})});
 }
 
-value_id power(spelling& s, value_id x, float degree) {
+value_id power(speller& s, value_id x, float degree) {
   if (degree == 1) return x;
   if (degree != 2 && degree != 3) return s.add("Pow", {x, s.floats({}, {degree})});
   const value_id square = s.add("Mul", {x, x});
@@ -42,50 +42,52 @@ value_id power(spelling& s, value_id x, float degree) {
 }
 
 /// The kernel of every row with every support vector, [rows][vectors].
-value_id kernel(spelling& s, value_id x, i64 vectors) {
+value_id kernel(speller& s, value_id x, i64 vectors) {
   const std::vector<float> v = s.numbers("support_vectors"), given = s.numbers("kernel_params");
-  const i64 features = s.at(s.input(0)).shape[1];
+  const i64 features = s.of(s.in(0)).shape[1];
   if (vectors < 1 || features < 1 || static_cast<i64>(v.size()) / vectors != features ||
       static_cast<i64>(v.size()) % vectors != 0)
-    s.fail("support_vectors needs one number per feature for each of " + std::to_string(vectors) + " vectors");
+    s.refuse("support_vectors needs one number per feature for each of " + std::to_string(vectors) + " vectors");
   const std::string type = s.op().text("kernel_type", "LINEAR");
   if (type == "LINEAR") return product(s, x, vectors, v, 1, {});
-  if (given.size() != 3) s.fail("kernel_params needs gamma, coef0 and degree");
+  if (given.size() != 3) s.refuse("kernel_params needs gamma, coef0 and degree");
   const float gamma = given[0], offset = given[1];
   if (type == "RBF") return radial(s, x, vectors, v, gamma);
-  if (type != "POLY" && type != "SIGMOID") s.fail("kernel_type '" + type + "' does not exist");
+  if (type != "POLY" && type != "SIGMOID") s.refuse("kernel_type '" + type + "' does not exist");
   const value_id inner = product(s, x, vectors, v, gamma, {offset});
   return type == "POLY" ? power(s, inner, given[2]) : s.add("Tanh", {inner});
 }
 
-value_id rows_of(spelling& s) {
-  const value_id x = s.input(0);
-  if (s.at(x).shape.size() != 2) s.fail("it needs rows of features");
+value_id rows_of(speller& s) {
+  const value_id x = s.in(0);
+  if (s.of(x).shape.size() != 2) s.refuse("it needs rows of features");
   return s.cast(x, element::f32);
 }
 
 /// Refuses transformations that runtimes differ in; applies the others.
-void transformed(spelling& s, value_id scores, std::size_t output) {
+void transformed(speller& s, value_id scores, std::size_t output) {
   const std::string transform = s.op().text("post_transform", "NONE");
   if (transform == "NONE")
-    s.result(output, "Identity", {scores});
+    s.give(output, "Identity", {scores});
   else if (transform == "LOGISTIC")
-    s.result(output, "Sigmoid", {scores});
+    s.give(output, "Sigmoid", {scores});
   else if (transform == "SOFTMAX")
-    s.result(output, "Softmax", {scores}, {{"axis", i64{1}}});
+    s.give(output, "Softmax", {scores}, {{"axis", i64{1}}});
   else
-    s.fail("post_transform " + transform + ": export with NONE, and compute it from the scores");
+    s.refuse("post_transform " + transform + ": export with NONE, and compute it from the scores");
 }
 
 /// Labels and numbers of support vectors of a classifier.
 struct classes {
-  explicit classes(const spelling& s)
-      : labels(s.integers("classlabels_ints")), vectors(s.integers("vectors_per_class")), rho(s.numbers("rho")) {
+  explicit classes(const speller& s)
+      : labels(s.op().integers("classlabels_ints")),
+        vectors(s.op().integers("vectors_per_class")),
+        rho(s.numbers("rho")) {
     count = static_cast<i64>(labels.size());
     pairs = count * (count - 1) / 2;
-    if (count < 2 || count > max_classes) s.fail("it needs 2 to " + std::to_string(max_classes) + " labels");
+    if (count < 2 || count > max_classes) s.refuse("it needs 2 to " + std::to_string(max_classes) + " labels");
     for (const i64 v : vectors) {
-      if (v < 0 || v > max_weights) s.fail("vectors_per_class has a number that is out of range");
+      if (v < 0 || v > max_weights) s.refuse("vectors_per_class has a number that is out of range");
       starts.push_back(total);
       total += v;
     }
@@ -96,12 +98,12 @@ struct classes {
 };
 
 /// For each pair of classes the sum of its vectors' kernels times their coefficients, plus rho: [rows][pairs].
-value_id pair_scores(spelling& s, const classes& k, value_id kernels) {
+value_id pair_scores(speller& s, const classes& k, value_id kernels) {
   const std::vector<float> coefficients = s.numbers("coefficients");
   const auto pairs = static_cast<std::size_t>(k.pairs);
-  if (k.total * k.pairs > max_weights) s.fail("it has too many support vectors for so many classes");
+  if (k.total * k.pairs > max_weights) s.refuse("it has too many support vectors for so many classes");
   if (static_cast<i64>(coefficients.size()) != (k.count - 1) * k.total || k.rho.size() != pairs)
-    s.fail("coefficients needs a number per vector for each other class, and rho one per pair of classes");
+    s.refuse("coefficients needs a number per vector for each other class, and rho one per pair of classes");
   std::vector<float> weights(pairs * static_cast<std::size_t>(k.total));
   std::size_t pair = 0;
   const auto copy = [&](i64 of, i64 row) {
@@ -117,12 +119,12 @@ value_id pair_scores(spelling& s, const classes& k, value_id kernels) {
   return product(s, kernels, k.pairs, weights, 1, k.rho);
 }
 
-void label_of(spelling& s, const classes& k, value_id position) {
-  s.result(0, "Gather", {s.integers({k.count}, k.labels), position}, {{"axis", i64{0}}});
+void label_of(speller& s, const classes& k, value_id position) {
+  s.give(0, "Gather", {s.integers(k.labels), position}, {{"axis", i64{0}}});
 }
 
 /// The class for which the largest number of pairs votes, the first of them where several do.
-value_id elected(spelling& s, const classes& k, value_id scores) {
+value_id elected(speller& s, const classes& k, value_id scores) {
   std::vector<float> gains(static_cast<std::size_t>(k.count * k.pairs)), base(static_cast<std::size_t>(k.count));
   i64 pair = 0;
   for (i64 i = 0; i < k.count; ++i)
@@ -137,61 +139,66 @@ value_id elected(spelling& s, const classes& k, value_id scores) {
 }
 
 /// One score per class, of coefficients alone.
-void linear_classes(spelling& s, const classes& k, value_id x) {
+void linear_classes(speller& s, const classes& k, value_id x) {
   const std::vector<float> weights = s.numbers("coefficients");
-  const i64 features = s.at(s.input(0)).shape[1];
+  const i64 features = s.of(s.in(0)).shape[1];
   if (k.count == 2)
-    s.fail(
+    s.refuse(
         "runtimes differ in the labels of two classes without support vectors. Export a "
         "LinearClassifier");
   if (k.rho.empty() || features < 1 || static_cast<i64>(weights.size()) != k.count * features)
-    s.fail("coefficients needs one number per feature for each class, and rho one");
+    s.refuse("coefficients needs one number per feature for each class, and rho one");
   const value_id scores = product(s, x, k.count, weights, 1, {k.rho[0]});
   if (s.wants(0)) label_of(s, k, s.add("ArgMax", {scores}, {{"axis", i64{1}}, {"keepdims", i64{0}}}));
   if (s.wants(1)) transformed(s, scores, 1);
 }
 
-}
-
-void spell_out_support_vector_regressor(spelling& s) {
+void regressor(speller& s) {
   const value_id x = rows_of(s);
   const i64 vectors = s.op().integer("n_supports", 0);
   const std::vector<float> coefficients = s.numbers("coefficients"), rho = s.numbers("rho");
-  const i64 terms = vectors > 0 ? vectors : s.at(s.input(0)).shape[1];
+  const i64 terms = vectors > 0 ? vectors : s.of(s.in(0)).shape[1];
   if (rho.size() != 1 || terms < 1 || static_cast<i64>(coefficients.size()) != terms)
-    s.fail("it needs one rho, and one coefficient per support vector, or per feature where there are none");
-  if (s.op().text("post_transform", "NONE") != "NONE") s.fail("post_transform of a regressor must be NONE");
+    s.refuse("it needs one rho, and one coefficient per support vector, or per feature where there are none");
+  if (s.op().text("post_transform", "NONE") != "NONE") s.refuse("post_transform of a regressor must be NONE");
   const value_id y = product(s, vectors > 0 ? kernel(s, x, vectors) : x, 1, coefficients, 1, rho);
-  if (s.op().integer("one_class", 0) == 0) return s.result(0, "Identity", {y});
+  if (s.op().integer("one_class", 0) == 0) return s.give(0, "Identity", {y});
   const value_id inside = s.add("Greater", {y, s.floats({}, {0})});
-  s.result(0, "Where", {inside, s.floats({}, {1}), s.floats({}, {-1})});
+  s.give(0, "Where", {inside, s.floats({}, {1}), s.floats({}, {-1})});
 }
 
-void spell_out_support_vector_classifier(spelling& s) {
-  if (!s.texts("classlabels_strings").empty()) s.fail("its labels are strings and integers");
+void classifier(speller& s) {
+  if (!s.texts("classlabels_strings").empty()) s.refuse("its labels are strings and integers");
   const classes k(s);
   const value_id x = rows_of(s);
   const std::vector<float> a = s.numbers("prob_a"), b = s.numbers("prob_b");
   if (k.total == 0) {
-    if (!a.empty() || !b.empty()) s.fail("it has prob_a and prob_b without support vectors");
+    if (!a.empty() || !b.empty()) s.refuse("it has prob_a and prob_b without support vectors");
     return linear_classes(s, k, x);
   }
-  if (static_cast<i64>(k.vectors.size()) != k.count) s.fail("vectors_per_class needs one number per label");
+  if (static_cast<i64>(k.vectors.size()) != k.count) s.refuse("vectors_per_class needs one number per label");
   const value_id scores = pair_scores(s, k, kernel(s, x, k.total));
   const std::vector<float> weights = s.numbers("coefficients");
   if (s.wants(0) && k.count == 2 && a.empty() &&
       std::all_of(weights.begin(), weights.end(), [](float w) { return w >= 0; }))
-    s.fail("runtimes differ in the labels of two classes whose coefficients have one sign. Keep the scores alone: " +
-           option_that_keeps(s.source(), s.op(), 1));
+    s.refuse("runtimes differ in the labels of two classes whose coefficients have one sign. Keep the scores alone: " +
+             option_that_keeps(s.source(), s.op(), 1));
   if (s.wants(0)) label_of(s, k, elected(s, k, scores));
   if (!s.wants(1)) return;
   if (a.size() != b.size() || (!a.empty() && a.size() != k.rho.size()))
-    s.fail("prob_a and prob_b need one number per pair of classes");
+    s.refuse("prob_a and prob_b need one number per pair of classes");
   if (!a.empty()) return transformed(s, pairwise_probabilities(s, scores, k.count, a, b), 1);
   if (k.count > 2) return transformed(s, scores, 1);
   if (s.op().text("post_transform", "NONE") == "SOFTMAX")
-    s.fail("runtimes differ in post_transform SOFTMAX of two classes. Export with NONE");
+    s.refuse("runtimes differ in post_transform SOFTMAX of two classes. Export with NONE");
   transformed(s, s.add("Concat", {s.add("Neg", {scores}), scores}, {{"axis", i64{1}}}), 1);
+}
+
+}
+
+void add_support_vector_spellings(spelling_table& t) {
+  t["ai.onnx.ml.SVMClassifier"] = classifier;
+  t["ai.onnx.ml.SVMRegressor"] = regressor;
 }
 
 }

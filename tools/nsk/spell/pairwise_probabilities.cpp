@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "resolve/pairwise_probabilities.hpp"
+#include "spell/pairwise_probabilities.hpp"
 
 #include <string>
 
@@ -14,7 +14,7 @@ constexpr i64 rounds_of_two = 4, rounds = 7, max_classes = 32;
 
 class coupling {
  public:
-  coupling(spelling& s, i64 classes) : m_spelling(s), m_classes(classes) {}
+  coupling(speller& s, i64 classes) : m_s(s), m_classes(classes) {}
 
   value_id run(value_id pairs) {
     m_q = matrix(pairs);
@@ -23,21 +23,18 @@ class coupling {
       m_diagonal.push_back(slice(m_rows.back(), 2, i));
     }
     const auto count = static_cast<std::size_t>(m_classes);
-    value_id p = m_spelling.floats({1, 1, m_classes}, std::vector<float>(count, 1.0f / static_cast<float>(m_classes)));
+    value_id p = m_s.floats({1, 1, m_classes}, std::vector<float>(count, 1.0f / static_cast<float>(m_classes)));
     for (i64 r = 0; r < (m_classes == 2 ? rounds_of_two : rounds); ++r) p = round(p);
-    return m_spelling.add("Squeeze", {p, m_spelling.integers({1}, {1})});
+    return m_s.add("Squeeze", {p, m_s.integers({1})});
   }
 
  private:
-  value_id add(const char* op, value_id a, value_id b) { return m_spelling.add(op, {a, b}); }
-  value_id number(float v) { return m_spelling.floats({}, {v}); }
+  value_id add(const char* op, value_id a, value_id b) { return m_s.add(op, {a, b}); }
+  value_id number(float v) { return m_s.floats({}, {v}); }
   value_id slice(value_id v, i64 axis, i64 at) {
-    return m_spelling.add("Slice", {v, m_spelling.integers({1}, {at}), m_spelling.integers({1}, {at + 1}),
-                                    m_spelling.integers({1}, {axis})});
+    return m_s.add("Slice", {v, m_s.integers({at}), m_s.integers({at + 1}), m_s.integers({axis})});
   }
-  value_id reduced(const char* op, value_id v) {
-    return m_spelling.add(op, {v}, {{"axes", std::vector<i64>{2}}, {"keepdims", i64{1}}});
-  }
+  value_id reduced(const char* op, value_id v) { return m_s.add(op, {v, m_s.integers({2})}); }
   /// A sum that may cancel: as a mean, a check knows it by what it adds up.
   value_id sum(value_id v) { return add("Mul", reduced("ReduceMean", v), number(static_cast<float>(m_classes))); }
 
@@ -57,21 +54,21 @@ class coupling {
       }
     const value_id second = add("Sub", number(1), first);
     const auto spread = [&](value_id v, const std::vector<float>& weights) {
-      return add("MatMul", v, m_spelling.floats({pairs, k * k}, weights));
+      return add("MatMul", v, m_s.floats({pairs, k * k}, weights));
     };
     const value_id entries = add(
         "Add", add("Add", spread(add("Mul", first, first), of_first), spread(add("Mul", second, second), of_second)),
         spread(add("Mul", first, second), of_products));
-    return m_spelling.add("Reshape", {entries, m_spelling.integers({3}, {-1, k, k})});
+    return m_s.add("Reshape", {entries, m_s.integers({-1, k, k})});
   }
 
   /// One round: every class in turn comes nearer to where the error is least. Rows that were near enough stay.
   value_id round(value_id p) {
     const float enough = 0.005f / static_cast<float>(m_classes);
-    value_id qp = m_spelling.add("Transpose", {sum(add("Mul", p, m_q))}, {{"perm", std::vector<i64>{0, 2, 1}}}),
+    value_id qp = m_s.add("Transpose", {sum(add("Mul", p, m_q))}, {{"perm", std::vector<i64>{0, 2, 1}}}),
              pqp = sum(add("Mul", p, qp));
-    const value_id error = m_spelling.add("Abs", {add("Sub", qp, pqp)});
-    const value_id far = m_spelling.cast(add("GreaterOrEqual", error, number(enough)), element::f32);
+    const value_id error = m_s.add("Abs", {add("Sub", qp, pqp)});
+    const value_id far = m_s.cast(add("GreaterOrEqual", error, number(enough)), element::f32);
     const value_id goes_on = add("Greater", reduced("ReduceMax", far), number(0));
     value_id next = p;
     for (i64 i = 0; i < m_classes; ++i) {
@@ -80,16 +77,16 @@ class coupling {
                      scale = add("Add", step, number(1));
       std::vector<float> unit(static_cast<std::size_t>(m_classes));
       unit[at] = 1;
-      next = add("Div", add("Add", next, add("Mul", step, m_spelling.floats({1, 1, m_classes}, unit))), scale);
+      next = add("Div", add("Add", next, add("Mul", step, m_s.floats({1, 1, m_classes}, unit))), scale);
       const value_id change =
           add("Mul", step, add("Add", add("Mul", step, m_diagonal[at]), add("Mul", own, number(2))));
       pqp = add("Div", add("Div", add("Add", pqp, change), scale), scale);
       qp = add("Div", add("Add", qp, add("Mul", step, m_rows[at])), scale);
     }
-    return m_spelling.add("Where", {goes_on, next, p});
+    return m_s.add("Where", {goes_on, next, p});
   }
 
-  spelling& m_spelling;
+  speller& m_s;
   i64 m_classes;
   value_id m_q = no_value;
   std::vector<value_id> m_rows, m_diagonal;
@@ -97,11 +94,11 @@ class coupling {
 
 }
 
-value_id pairwise_probabilities(spelling& s, value_id scores, i64 classes, const std::vector<float>& a,
+value_id pairwise_probabilities(speller& s, value_id scores, i64 classes, const std::vector<float>& a,
                                 const std::vector<float>& b) {
   if (classes > max_classes)
-    s.fail("probabilities of more than " + std::to_string(max_classes) +
-           " classes take too many steps. Export it without probabilities");
+    s.refuse("probabilities of more than " + std::to_string(max_classes) +
+             " classes take too many steps. Export it without probabilities");
   const shape_t length = {static_cast<i64>(a.size())};
   const value_id weighted = s.add("Add", {s.add("Mul", {scores, s.floats(length, a)}), s.floats(length, b)}),
                  likely = s.add("Sigmoid", {s.add("Neg", {weighted})}),
