@@ -256,12 +256,15 @@ void class_texts::name_columns(const node& n, value_id from, value_id to) {
   m_columns.emplace(to, found->second);
 }
 
-bool class_texts::replace(node& n) {
-  if (n.outputs.size() == 1 && m_looked_up.count(n.outputs[0]) != 0) return false;
+void class_texts::refuse_maps(const node& n) {
   for (const value_id v : n.inputs)
     if (m_maps.count(v) != 0 && n.op != "Identity")
       refuse(describe(m_graph, n) + ": it reads '" + at(v).name +
              "', which is a list of maps. Choose that as an output (--output-value " + at(v).name + ")");
+}
+
+bool class_texts::replace(node& n) {
+  if (n.outputs.size() == 1 && m_looked_up.count(n.outputs[0]) != 0) return false;
   if (read_constant(n)) return true;
   if (n.domain == classic) {
     if (n.op == "ZipMap") return drop_map(n), true;

@@ -18,6 +18,8 @@ class class_texts {
 
   /// The operators that nothing else takes, with their domain in front; sorted.
   static std::vector<std::string> operators() { return {"ai.onnx.ml.ZipMap"}; }
+  /// Refuses a node that reads what was a list of maps, which operators on sequences know nothing of.
+  void refuse_maps(const node& n);
   /// Makes integers of what strings a node reads and gives: its attributes change, or nodes take its place. Returns
   /// whether they did. Refuses strings that it does not take.
   bool replace(node& n);

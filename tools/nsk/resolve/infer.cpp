@@ -246,6 +246,7 @@ void resolver::try_next(node n) {
 
 void resolver::infer(node n) {
   m_unroller.require_same_shapes(n);
+  m_texts.refuse_maps(n);
   if (m_sequences.replace(n) || m_texts.replace(n)) return;
   complete_linear_classifier(n);
   if (spell_out(m_graph, n, m_placer)) return;
