@@ -50,7 +50,7 @@ def make_models(folder):
     save_model(folder / "other.onnx", [other], [value("x", [1, 3, 8, 8])], [value("y", None)], [weights])
     negated = helper.make_tensor("w", TensorProto.FLOAT, [4, 3, 3, 3], np.linspace(1, -1.5, 108).astype(np.float32))
     save_model(folder / "different.onnx", [conv], [value("x", [1, 3, 8, 8])], [value("y", None)], [negated])
-    save_model(folder / "unsupported.onnx", [helper.make_node("GlobalLpPool", ["x"], ["y"], name="the_pool")], [value("x", [2, 3, 3])], [value("y", [2, 3, 1])])
+    save_model(folder / "unsupported.onnx", [helper.make_node("MaxRoiPool", ["x", "x"], ["y"], name="the_pool")], [value("x", [2, 3, 3])], [value("y", [2, 3, 1])])
     outside = helper.make_tensor("i", TensorProto.INT64, [], [4])
     save_model(folder / "outside.onnx", [helper.make_node("Gather", ["x", "i"], ["y"], name="picks", axis=1)], [value("x", [2, 4])], [value("y", [2])], [outside])
     save_model(folder / "unknown.onnx", [helper.make_node("NoSuchOperator", ["x"], ["y"], name="mystery")], [value("x", [2])], [value("y", [2])])
@@ -68,7 +68,7 @@ def bad_sources(folder):
     out = folder / "out.nsk"
     for what, source, words in [("missing source", "nowhere.onnx", ["nowhere.onnx"]), ("empty source", "empty", ["empty"]),
                                 ("a PNG for a model", "picture.png", ["picture.png", "png"]), ("truncated source", "half.onnx", ["half.onnx"]),
-                                ("unsupported operator", "unsupported.onnx", ["the_pool", "GlobalLpPool", "13", "[2,3,3]"]),
+                                ("unsupported operator", "unsupported.onnx", ["the_pool", "MaxRoiPool", "13", "[2,3,3]"]),
                                 ("a constant index outside its axis", "outside.onnx", ["picks", "Gather", "index 4", "length 4"]),
                                 ("unknown operator", "unknown.onnx", ["mystery", "NoSuchOperator"]),
                                 ("open shape", "open.onnx", ["x", "batch", "--input"])]:

@@ -38,8 +38,8 @@ NO_CURE = [
     # Choices that depend on data, of which the sentence names several.
     "--max-drop 0.05 returns layers", "estimates are up to a quarter too good", "stores all layers as int8 whatever the speed", "A larger --max-drop returns fewer", "Give more samples, another bound", "Keep fewer, or use nsk convert",
     "no layer's weights can be int8", "Give --target size for a smaller file", "is float16 in this file", "or convert the model for another shape with --input", "Convert the float32 model that this one was made from",
-    # What the tests of these options follow: size_constants.py, fitting_lengths.py, and those of checks, states and batches.
-    ", with the size that you need in place of ", " It converts, for example, with", "--constant ", "that follow --input; ", "add --white 255", "and --input-range or --hdr says", "convert with --hdr", "leave Winograd's algorithms out", "why it has no shader", "convert the model with --no-states to give",
+    # What the tests of these options follow: size_constants.py, fitting_lengths.py, tflite_signatures.py, and those of checks, states and batches.
+    "--signature NAME takes another one", ", with the size that you need in place of ", " It converts, for example, with", "--constant ", "that follow --input; ", "add --white 255", "and --input-range or --hdr says", "convert with --hdr", "leave Winograd's algorithms out", "why it has no shader", "convert the model with --no-states to give",
     "Convert with --no-states, and pass them on", "Give the model first; images are samples", "--small stores what the source has", "--semantics and --min-db", "below --min-db", "bring it nearer", "of which --batch-max makes",
     "would have a part for each row", "those of a model with states are one sequence",
 ]
@@ -130,15 +130,17 @@ def sizes_and_ends():
     np.save(FOLDER / "z.npy", z), np.save(FOLDER / "r.npy", r)
     want = plain_session(FOLDER / "m.onnx").run(None, {"x": x, "z": z, "r": r})[0]
     by_options("weights", ["small inputs alone"], [*command, "--set", f"r={FOLDER / 'r.npy'}"], {"FILE.npy": FOLDER / "z.npy"}, "--set", {"x": x}, {"y": want})
-    command = source_of("(float[2,3] x) => (float[2,3] y) { a = Exp (x)  b = Neg (a)  y = GlobalLpPool (b) }")
+    command = source_of("(float[2,3] x) => (float[2,3] y) { a = Exp (x)  b = Neg (a)  y = MaxRoiPool (b, b) }")
     x = rng.uniform(-1, 1, (2, 3)).astype(np.float32)
     by_options("an operator that is not supported", ["or end the model"], command, {}, "", {"x": x}, {"b": -np.exp(x)})
 
 
-@cures("choose outputs that do not need it (--output-value NAME)", "Choose outputs that do not need it (--output-value NAME)", "it makes no elements")
+@cures("choose outputs that do not need it (--output-value NAME)", "Choose outputs that do not need it (--output-value NAME)", "it makes no elements", "Choose others (--output-value NAME)")
 def without_elements():
     text = "(float[2,3] x) => (float[2,3] y, float[0,3] e) <int64[1] zero = {0}> { y = Exp (x)  s = Slice (x, zero, zero, zero)  e = Neg (s) }"
     by_options("no elements", ["Choose outputs"], source_of(text), {"NAME": "y"}, "--output-value")
+    command = source_of("(float[2,3] x) => (seq(float[2,3]) s, float[2,3] y) { y = Exp (x)  s = SequenceConstruct (x, y) }")
+    by_options("a sequence", ["Choose others"], command, {"NAME": "y"}, "--output-value")
 
 
 @cures()

@@ -389,7 +389,6 @@ REFUSED = {
                                       "not a positive normal number"),
     "quantised_computed_weights": ("(uint8[1,3,4,4] x, int8[4,3,1,1] w) => (int32[1,4,4,4] y)", "y = ConvInteger(x, w)", {}, "must be a constant of the model"),
     "quantised_too_deep": ("(uint8[1,99000] x) => (int32[1,2] y)", "y = MatMulInteger(x, w)", {"w": np.full((99000, 2), -128, np.int8)}, "beyond int32"),
-    "diagonal": ("(float[3,3] x) => (float[3] y)", 'y = Einsum<equation="ii->i">(x)', {}, "a label stands twice"),
     "label_lengths": ("(float[3,4] x, float[5,6] z) => (float[3,6] y)", 'y = Einsum<equation="ij,jk->ik">(x, z)', {}, "axes of different lengths"),
     "sum_of_booleans": ("(bool[4] x, bool[2] v) => (bool[4] y)", 'y = ScatterND<reduction="add">(x, at, v)', {"at": np.array([[1], [1]])},
                         "reductions of booleans"),

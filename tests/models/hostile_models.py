@@ -216,7 +216,7 @@ def graph_texts(whole, folder):
     yield "an output that exists", node(outputs=[whole["inputs"][0]["name"]]), [first, "exists already"]
     yield "a cycle", node(inputs=[whole["outputs"][0]["name"], whole["nodes"][0]["inputs"][1]]), ["cycle", first]
     yield "an opset of tomorrow", node(opset=99), [first, "99"]
-    yield "an opset of the day before", changed(lambda w: w.update(opsets={"ai.onnx": 3})), ["opset", "3"]
+    yield "an opset of the day before", changed(lambda w: w.update(opsets={"ai.onnx": 0})), ["opset", "0"]
     yield "an attribute that is null", attribute(None), [first, "strides"]
     yield "an attribute of several kinds", attribute([1, "a", 2.5]), [first, "strides", "one kind"]
     yield "an attribute of another kind", attribute("wide"), [first, "strides", "list of integers"]

@@ -82,7 +82,7 @@ def contradictions():
     yield "the converter's own operator", model([node("nsk_next_iteration", ["x"], ["y"])], [X]), ["nsk_next_iteration", "own"]
     yield "a bound without a number", model([node("Clip", ["x", "low"], ["y"], name="clip")], [X], {"low": np.zeros([0], np.float32)}), ["clip", "min", "one number"]
     yield "a loop without a number of rounds", looped(count=np.zeros([0], np.int64)), ["Loop", "one int64"]
-    yield "an input without elements", model([node("Relu", ["x"], ["y"])], [value("x", [0, 3])]), ["'x'", "no elements"]
+    yield "an input without elements", model([node("Relu", ["x"], ["y"])], [value("x", [0, 3])]), ["'y'", "no elements"]
     yield "a result without elements", model([node("Slice", ["x", "a", "a"], ["y"])], [X], {"a": ints(1)}), ["'y'", "no elements"]
     yield "sparse constants", sparse(), ["sparse", "dense"]
     yield "an old softmax beyond the rank", model([node("Softmax", ["x"], ["y"], axis=99, name="soft")], [X], opset=11), ["soft", "axis 99"]

@@ -64,7 +64,7 @@ def contradictions():
     yield "nine dimensions", corrupted(lambda m, x, y: assign(x, shape=[1] * 9)), ["'x'", "9 dimensions"]
     yield "2^62 elements", corrupted(lambda m, x, y: assign(x, shape=[2147483647] * 2)), ["'x'", "2^40"]
     yield "2^34 elements", corrupted(lambda m, x, y: (assign(x, shape=[1 << 17, 1 << 17]), assign(y, shape=[1 << 17, 1 << 17]))), ["'x'", "2^31 - 1"]
-    yield "no elements", corrupted(lambda m, x, y: (assign(x, shape=[0, 4]), assign(y, shape=[0, 4]))), ["'x'", "no elements"]
+    yield "no elements", corrupted(lambda m, x, y: (assign(x, shape=[0, 4]), assign(y, shape=[0, 4]))), ["'y'", "no elements"]
     yield "another result than the operator's", corrupted(lambda m, x, y: assign(y, shape=[1, 6, 6, 5])), ["operator 0", "RELU", "'y'", "[1,6,6,5]"]
     yield "an unknown element type", corrupted(lambda m, x, y: assign(x, type=99)), ["'x'", "99"]
     yield "a variable", corrupted(lambda m, x, y: assign(x, isVariable=True)), ["'x'", "variable", "Export"]

@@ -30,7 +30,7 @@ STORED = """(float[1,3,8,8] x) => (float[1,4,8,8] y) <float s = {0.02}, uint8 z 
   q = QuantizeLinear (x, s, z)  d = DequantizeLinear (q, s, z)  k = DequantizeLinear (w, sw, zw)  c = Conv <pads = [1, 1, 1, 1]> (d, k)
   r = Relu (c)  u = QuantizeLinear (r, s, z)  p = DequantizeLinear (u, s, z)  y = Sigmoid (p) }"""
 UNSUPPORTED = """(float[2,4] x, string[2] words) => (string[2] name, float[2,4] y) {
-  a = Exp (x)  b = Neg (a)  y = GlobalLpPool (b)  name = Identity (words) }"""
+  a = Exp (x)  b = Neg (a)  y = MaxRoiPool (b, b)  name = Identity (words) }"""
 BRANCHES = """(float[4] x, bool flag) => (float[4] y) {
   a = Exp (x)
   y = If (flag) <then_branch = then_g () => (float[4] p) { t = Neg (a)  p = Abs (t) }, else_branch = else_g () => (float[4] o) { e = Sqrt (a)  o = Relu (e) }> }"""
@@ -38,7 +38,7 @@ LOOP = """(float[4] x) => (float[4] y, float[3,4] z) <int64 count = {3}, bool on
   a = Exp (x)
   y, z = Loop (count, on, a) <body = body_g (int64 i, bool c, float[4] before) => (bool d, float[4] after, float[4] seen) {
     d = Identity (c)  u = Sin (before)  after = Add (u, a)  seen = Neg (u) }> }"""
-NEEDS_NONE = LOOP.replace("seen = Neg (u)", "seen = Neg (u)  bad = GlobalLpPool (u)").replace("after = Add (u, a)", "after = Add (bad, a)")
+NEEDS_NONE = LOOP.replace("seen = Neg (u)", "seen = Neg (u)  bad = MaxRoiPool (u, u)").replace("after = Add (u, a)", "after = Add (bad, a)")
 FUNCTION = """<ir_version: 8, opset_import: ["" : 17, "own" : 1]> g (float[4] x) => (float[4] y) { a = Exp (x)  y = own.twice (a) }
   <domain: "own", opset_import: ["" : 17]> twice (p) => (q) { h = Neg (p)  q = Abs (h) }"""
 MASKED = """(float[5,2] x, float[5] s) => (float[1,2] y) <float limit = {0.5}> {

@@ -67,7 +67,6 @@ REFUSED = {
     "stft_with_a_computed_window": ("(float[1,130,1] x, float[20] w) => (float[1,12,11,2] y)", "y = STFT(x, step, w)", STEP, "window.*computed at run time"),
     "pad_that_cuts_what_it_wraps": ("(float[1,3,9] x) => (float[1,3,8] y)", 'y = Pad<mode="wrap">(x, pads)', {"pads": ints(0, 0, 1, 0, 0, -2)}, "Slice"),
     "clip_to_a_tensor": ("(float[1,2] x, float[7,3] low) => (float[1,2] y)", "y = Clip(x, low)", {}, "min must be one number"),
-    "float64_at_the_beginning": ("(double[3,5] x) => (double[3,5] y)", "y = Softmax(x)", {}, "'x' is float64.*float32"),
 }
 
 

@@ -58,14 +58,6 @@ def a_branch():
     return m.finish(m.sum(y, m.ports["x"]))
 
 
-def a_branch_that_gives_another_scale():
-    """The bytes stay."""
-    m = Stored()
-    c = m.port("c", [1], np.bool_)
-    y = m.renamed(m.do("IF", [c, m.ports["x"]], SHAPE, K, ("IfOptions", branches(m))), "other")
-    return m.finish(m.sum(y, m.ports["x"]))
-
-
 def a_branch_that_assigns():
     m = Stored()
     m.initialise(total=np.full(SHAPE, 5, K))
@@ -113,7 +105,7 @@ def an_image_that_is_kept():
     return m.finish(pooled, m.sum(m.ports["x"], m.ports["x"]))
 
 
-MODELS = [a_branch, a_branch_that_gives_another_scale, a_branch_that_assigns, a_loop, a_variable_read_by_another_scale, an_image_that_is_kept]
+MODELS = [a_branch, a_branch_that_assigns, a_loop, a_variable_read_by_another_scale, an_image_that_is_kept]
 
 
 def inputs_of(content):

@@ -25,7 +25,7 @@ void array_feature_extractor(speller& s) {
 
 /// 1 where x is above the threshold, else 0.
 void binarizer(speller& s) {
-  const value_id x = s.cast(s.in(0), element::f32);
+  const value_id x = cast_to(s, s.in(0), element::f32);
   s.give(0, "Cast", {s.add("Greater", {x, s.floats({}, {s.op().number("threshold", 0)})})}, {{"to", i64{1}}});
 }
 
@@ -34,7 +34,7 @@ void imputer(speller& s) {
   const value_id given = s.in(0);
   const shape_t shape = s.of(given).shape;
   const bool real = is_float(s.of(given).type);
-  const std::vector<float> floats = s.numbers("imputed_value_floats");
+  const std::vector<float> floats = numbers_of(s, "imputed_value_floats");
   const std::vector<i64> integers = s.op().integers("imputed_value_int64s");
   const std::size_t count = real ? floats.size() : integers.size();
   if (shape.empty() || shape.size() > 2 || (!real && s.of(given).type != element::i64))
@@ -46,7 +46,7 @@ void imputer(speller& s) {
     const value_id missing = s.add("Equal", {given, s.integer(s.op().integer("replaced_value_int64", 0))});
     return s.give(0, "Where", {missing, s.integers(integers), given});
   }
-  const value_id x = s.cast(given, element::f32);
+  const value_id x = cast_to(s, given, element::f32);
   const float replaced = s.op().number("replaced_value_float", 0);
   const value_id missing = std::isnan(replaced) ? s.add("IsNaN", {x}) : s.add("Equal", {x, s.floats({}, {replaced})});
   s.give(0, "Where", {missing, s.floats(length, floats), x});
@@ -64,7 +64,7 @@ void feature_vectorizer(speller& s) {
     if (shape.empty() || shape.size() > 2 || shape.back() != lengths[i])
       s.refuse("input " + std::to_string(i) + " has not the " + std::to_string(lengths[i]) +
                " features of inputdimensions. Give them their own lengths");
-    x = s.cast(x, element::f32);
+    x = cast_to(s, x, element::f32);
     parts.push_back(shape.size() == 2 ? x : s.add("Unsqueeze", {x, s.integers({0})}));
   }
   s.give(0, "Concat", parts, {{"axis", i64{1}}});
@@ -83,13 +83,13 @@ void one_hot_encoder(speller& s) {
   constexpr i64 exact = 1 << 24;  // every integer up to it is a float32
   const value_id given = s.in(0);
   const std::vector<i64> categories = s.op().integers("cats_int64s");
-  if (!s.texts("cats_strings").empty() || categories.empty())
+  if (!texts_of(s, "cats_strings").empty() || categories.empty())
     s.refuse("its categories are no integers, or there are none. Encode strings in the game, and pass their positions");
   if (std::set<i64>(categories.begin(), categories.end()).size() != categories.size())
     s.refuse("it has a category twice");
   const bool real = is_float(s.of(given).type);
   const shape_t length = {static_cast<i64>(categories.size())};
-  value_id x = s.cast(given, real ? element::f32 : element::i64), known;
+  value_id x = cast_to(s, given, real ? element::f32 : element::i64), known;
   if (real) {
     if (std::any_of(categories.begin(), categories.end(), [](i64 k) { return k > exact || k < -exact; }))
       s.refuse("its categories are beyond 2^24, and its input is of floats. Pass int64");

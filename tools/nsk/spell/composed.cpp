@@ -199,7 +199,7 @@ void window_norm(speller& s) {
     taps *= static_cast<double>(k);
   }
   if (taps * static_cast<double>(x[1]) > 1 << 20) s.refuse("its window is too large");
-  speller::attributes a = s.kept_without({"p", "ceil_mode"});
+  speller::attributes a = kept_without(s, {"p", "ceil_mode"});
   a["group"] = x[1];
   if (s.op().integer("ceil_mode", 0) != 0 && s.op().text("auto_pad", "NOTSET") == "NOTSET") {
     const std::size_t axes = kernel.size();

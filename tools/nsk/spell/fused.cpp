@@ -43,8 +43,8 @@ void activate(speller& s, const activation& a, value_id x) {
 
 /// act(Conv(X, W, B) + Z).
 void fused_convolution(speller& s) {
-  const activation a = activation_of(s, s.op().text("activation", ""), s.numbers("activation_params"));
-  value_id y = s.add("Conv", {s.in(0), s.in(1), s.maybe(2)}, s.kept_without({"activation", "activation_params"}));
+  const activation a = activation_of(s, s.op().text("activation", ""), numbers_of(s, "activation_params"));
+  value_id y = s.add("Conv", {s.in(0), s.in(1), s.maybe(2)}, kept_without(s, {"activation", "activation_params"}));
   if (s.has(3)) y = s.add("Add", {y, s.in(3)});
   activate(s, a, y);
 }
@@ -57,7 +57,7 @@ void fused_gemm(speller& s) {
     if (s.op().has(parameter)) p.push_back(s.op().number(parameter, 0));
   const activation a = activation_of(s, name, p);
   const value_id y = s.add("Gemm", {s.in(0), s.in(1), s.maybe(2)},
-                           s.kept_without({"activation", "activation_alpha", "activation_beta", "activation_gamma"}));
+                           kept_without(s, {"activation", "activation_alpha", "activation_beta", "activation_gamma"}));
   activate(s, a, y);
 }
 

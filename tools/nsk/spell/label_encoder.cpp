@@ -27,15 +27,15 @@ struct number_list {
 /// What attributes `stem`_int64s, `stem`_floats or `stem`_tensor hold.
 number_list list_of(const speller& s, const std::string& stem) {
   number_list list;
-  if (!s.texts(stem + "_strings").empty())
+  if (!texts_of(s, stem + "_strings").empty())
     s.refuse(
         "it maps strings, and its input holds none of the model's own. Encode strings in the game, and pass their "
         "positions");
   list.integers = s.op().integers(stem + "_int64s");
-  list.floats = s.numbers(stem + "_floats");
+  list.floats = numbers_of(s, stem + "_floats");
   list.real = !list.floats.empty();
   if (!s.op().has(stem + "_tensor")) return list;
-  const array& a = *s.tensor(stem + "_tensor");
+  const array& a = *tensor_of(s, stem + "_tensor");
   list.real = is_float(a.type);
   for (i64 i = 0; i < a.count(); ++i)
     if (list.real)
@@ -47,7 +47,7 @@ number_list list_of(const speller& s, const std::string& stem) {
 
 void add_default(const speller& s, number_list& values) {
   const bool given = s.op().has("default_tensor");
-  const array* held = given ? s.tensor("default_tensor") : nullptr;
+  const array* held = given ? tensor_of(s, "default_tensor") : nullptr;
   if (given && (held->count() != 1 || is_float(held->type) != values.real))
     s.refuse("default_tensor needs one number of the type of its values");
   if (values.real)
@@ -127,7 +127,7 @@ void label_encoder(speller& s) {
   if (has_nan && s.op().version < 4) s.refuse("a key is NaN, which runtimes compare since version 4 of its domain");
   require_one_value(s, keys, values);
   add_default(s, values);
-  const value_id x = s.cast(given, keys.real ? element::f32 : element::i64);
+  const value_id x = cast_to(s, given, keys.real ? element::f32 : element::i64);
   const value_id position = is_range(keys) ? position_in_range(s, x, keys.integers[0], static_cast<i64>(keys.size()))
                                            : position_of(s, x, keys);
   s.give(0, "Gather", {constant_of(s, values), position}, {{"axis", i64{0}}});

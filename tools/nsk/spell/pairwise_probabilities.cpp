@@ -68,7 +68,7 @@ class coupling {
     value_id qp = m_s.add("Transpose", {sum(add("Mul", p, m_q))}, {{"perm", std::vector<i64>{0, 2, 1}}}),
              pqp = sum(add("Mul", p, qp));
     const value_id error = m_s.add("Abs", {add("Sub", qp, pqp)});
-    const value_id far = m_s.cast(add("GreaterOrEqual", error, number(enough)), element::f32);
+    const value_id far = cast_to(m_s, add("GreaterOrEqual", error, number(enough)), element::f32);
     const value_id goes_on = add("Greater", reduced("ReduceMax", far), number(0));
     value_id next = p;
     for (i64 i = 0; i < m_classes; ++i) {

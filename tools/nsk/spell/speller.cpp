@@ -58,16 +58,6 @@ const array& speller::constant(std::size_t i) const {
   return *v.constant;
 }
 
-std::vector<float> speller::numbers(const std::string& key) const {
-  return list_of<float>(*this, key, "list of numbers");
-}
-
-std::vector<std::string> speller::texts(const std::string& key) const {
-  return list_of<std::string>(*this, key, "list of texts");
-}
-
-const array* speller::tensor(const std::string& key) const { return attribute_of<array>(*this, key, "tensor"); }
-
 value_id speller::number(double v, element t) {
   array a(is_float(t) || is_integer(t) ? t : element::f32, {});
   a.set(0, v);
@@ -122,11 +112,6 @@ void speller::give(std::size_t i, const char* op, std::vector<value_id> inputs, 
   append(std::move(n), std::move(a));
 }
 
-value_id speller::cast(value_id v, element t) {
-  if (of(v).typed && of(v).type == t) return v;
-  return add("Cast", {v}, {{"to", number_of(onnx_type_of(t))}});
-}
-
 void speller::append(node n, attributes a) {
   m_placer.count_spelled(m_node, 2 * sizeof(node) + 512);
   n.attributes = std::move(a);
@@ -135,12 +120,6 @@ void speller::append(node n, attributes a) {
 }
 
 void speller::add(node n) { m_nodes.push_back(std::move(n)); }
-
-speller::attributes speller::kept_without(const std::vector<std::string>& names) const {
-  attributes kept = m_node.attributes;
-  for (const std::string& name : names) kept.erase(name);
-  return kept;
-}
 
 void speller::place() {
   std::reverse(m_nodes.begin(), m_nodes.end());
@@ -151,5 +130,26 @@ void speller::place() {
 void speller::refuse(const std::string& why) const { tool::refuse(describe(m_graph, m_node) + ": " + why); }
 
 std::string speller::next_suffix(const char* op) { return op + ("_" + std::to_string(m_count++)); }
+
+std::vector<float> numbers_of(const speller& s, const std::string& key) {
+  return list_of<float>(s, key, "list of numbers");
+}
+
+std::vector<std::string> texts_of(const speller& s, const std::string& key) {
+  return list_of<std::string>(s, key, "list of texts");
+}
+
+const array* tensor_of(const speller& s, const std::string& key) { return attribute_of<array>(s, key, "tensor"); }
+
+speller::attributes kept_without(const speller& s, const std::vector<std::string>& names) {
+  speller::attributes kept = s.op().attributes;
+  for (const std::string& name : names) kept.erase(name);
+  return kept;
+}
+
+value_id cast_to(speller& s, value_id v, element t) {
+  if (s.of(v).typed && s.of(v).type == t) return v;
+  return s.add("Cast", {v}, {{"to", number_of(onnx_type_of(t))}});
+}
 
 }

@@ -38,11 +38,6 @@ class speller {
   /// Elements of input `i`; refuses one that is computed at run time.
   const array& constant(std::size_t i) const;
 
-  /// Lists of attributes, empty where there are none, and null for no tensor; refuse other types.
-  std::vector<float> numbers(const std::string& key) const;
-  std::vector<std::string> texts(const std::string& key) const;
-  const array* tensor(const std::string& key) const;
-
   /// A number of input 0's type, or of `t`.
   value_id number(double v) { return number(v, type(0)); }
   value_id number(double v, element t);
@@ -61,16 +56,12 @@ class speller {
                                     attributes a = {});
   /// The same, whose first result is output `i` of the node; nothing where nobody reads it.
   void give(std::size_t i, const char* op, std::vector<value_id> inputs, attributes a = {});
-  /// `v` as `t`, by a node where it has another type or none yet.
-  value_id cast(value_id v, element t);
   /// The node that was added last, whose opset and name may be set.
   node& last() { return m_nodes.back(); }
   /// A value for a node that is added as it is.
   value_id make_value(const char* op) { return m_placer.new_value(m_node, next_suffix(op)); }
   /// Adds a node as it is: operator, version, inputs, attributes and outputs are the caller's.
   void add(node n);
-  /// The node's attributes without some of them.
-  attributes kept_without(const std::vector<std::string>& names) const;
 
   /// Tells who converts the model what its result differs in.
   void note(const std::string& text) { m_placer.note(text); }
@@ -91,5 +82,15 @@ class speller {
   std::vector<node> m_nodes;
   std::size_t m_count = 0;
 };
+
+/// Lists of attributes, empty where there are none, and null for no tensor; refuse other types.
+std::vector<float> numbers_of(const speller& s, const std::string& key);
+std::vector<std::string> texts_of(const speller& s, const std::string& key);
+const array* tensor_of(const speller& s, const std::string& key);
+/// The node's attributes without some of them.
+speller::attributes kept_without(const speller& s, const std::vector<std::string>& names);
+
+/// `v` as `t`, by a node where it has another type or none yet.
+value_id cast_to(speller& s, value_id v, element t);
 
 }

@@ -72,7 +72,7 @@ void stored_operator(speller& s) {
     inputs.push_back(s.add("DequantizeLinear", with_scale(s, s.in(i), i + 1)));
     if (last) inputs.back() = channels_second(s, inputs.back(), s.shape(i).size());
   }
-  value_id exact = s.add(form.op, std::move(inputs), s.kept_without({"channels_last", "opset"}));
+  value_id exact = s.add(form.op, std::move(inputs), kept_without(s, {"channels_last", "opset"}));
   s.last().version = static_cast<int>(n.op == "QLinearSoftmax" ? n.integer("opset", form.version) : form.version);
   if (last) exact = channels_behind(s, exact, s.shape(tensors.front()).size());
   s.give(0, "QuantizeLinear", with_scale(s, exact, form.result));
@@ -84,8 +84,8 @@ void convolution(speller& s) {
   const bool last = s.op().integer("channels_last", 0) != 0;
   std::vector<value_id> inputs = s.op().inputs;
   if (last) inputs[0] = channels_second(s, s.in(0), rank);
-  if (!last) return s.give(0, "QLinearConv", std::move(inputs), s.kept_without({"channels_last"}));
-  const value_id made = s.add("QLinearConv", std::move(inputs), s.kept_without({"channels_last"}));
+  if (!last) return s.give(0, "QLinearConv", std::move(inputs), kept_without(s, {"channels_last"}));
+  const value_id made = s.add("QLinearConv", std::move(inputs), kept_without(s, {"channels_last"}));
   s.give(0, "Transpose", {made}, {{"perm", order_behind(rank)}});
 }
 

@@ -43,7 +43,7 @@ value_id power(speller& s, value_id x, float degree) {
 
 /// The kernel of every row with every support vector, [rows][vectors].
 value_id kernel(speller& s, value_id x, i64 vectors) {
-  const std::vector<float> v = s.numbers("support_vectors"), given = s.numbers("kernel_params");
+  const std::vector<float> v = numbers_of(s, "support_vectors"), given = numbers_of(s, "kernel_params");
   const i64 features = s.of(s.in(0)).shape[1];
   if (vectors < 1 || features < 1 || static_cast<i64>(v.size()) / vectors != features ||
       static_cast<i64>(v.size()) % vectors != 0)
@@ -61,7 +61,7 @@ value_id kernel(speller& s, value_id x, i64 vectors) {
 value_id rows_of(speller& s) {
   const value_id x = s.in(0);
   if (s.of(x).shape.size() != 2) s.refuse("it needs rows of features");
-  return s.cast(x, element::f32);
+  return cast_to(s, x, element::f32);
 }
 
 /// Refuses transformations that runtimes differ in; applies the others.
@@ -82,7 +82,7 @@ struct classes {
   explicit classes(const speller& s)
       : labels(s.op().integers("classlabels_ints")),
         vectors(s.op().integers("vectors_per_class")),
-        rho(s.numbers("rho")) {
+        rho(numbers_of(s, "rho")) {
     count = static_cast<i64>(labels.size());
     pairs = count * (count - 1) / 2;
     if (count < 2 || count > max_classes) s.refuse("it needs 2 to " + std::to_string(max_classes) + " labels");
@@ -99,7 +99,7 @@ struct classes {
 
 /// For each pair of classes the sum of its vectors' kernels times their coefficients, plus rho: [rows][pairs].
 value_id pair_scores(speller& s, const classes& k, value_id kernels) {
-  const std::vector<float> coefficients = s.numbers("coefficients");
+  const std::vector<float> coefficients = numbers_of(s, "coefficients");
   const auto pairs = static_cast<std::size_t>(k.pairs);
   if (k.total * k.pairs > max_weights) s.refuse("it has too many support vectors for so many classes");
   if (static_cast<i64>(coefficients.size()) != (k.count - 1) * k.total || k.rho.size() != pairs)
@@ -133,14 +133,14 @@ value_id elected(speller& s, const classes& k, value_id scores) {
       gains[static_cast<std::size_t>(j * k.pairs + pair)] = -1;
       base[static_cast<std::size_t>(j)] += 1;
     }
-  const value_id above = s.add("Greater", {scores, s.floats({}, {0})}), ones = s.cast(above, element::f32);
+  const value_id above = s.add("Greater", {scores, s.floats({}, {0})}), ones = cast_to(s, above, element::f32);
   const value_id votes = product(s, ones, k.count, gains, 1, base);
   return s.add("ArgMax", {votes}, {{"axis", i64{1}}, {"keepdims", i64{0}}});
 }
 
 /// One score per class, of coefficients alone.
 void linear_classes(speller& s, const classes& k, value_id x) {
-  const std::vector<float> weights = s.numbers("coefficients");
+  const std::vector<float> weights = numbers_of(s, "coefficients");
   const i64 features = s.of(s.in(0)).shape[1];
   if (k.count == 2)
     s.refuse(
@@ -156,7 +156,7 @@ void linear_classes(speller& s, const classes& k, value_id x) {
 void regressor(speller& s) {
   const value_id x = rows_of(s);
   const i64 vectors = s.op().integer("n_supports", 0);
-  const std::vector<float> coefficients = s.numbers("coefficients"), rho = s.numbers("rho");
+  const std::vector<float> coefficients = numbers_of(s, "coefficients"), rho = numbers_of(s, "rho");
   const i64 terms = vectors > 0 ? vectors : s.of(s.in(0)).shape[1];
   if (rho.size() != 1 || terms < 1 || static_cast<i64>(coefficients.size()) != terms)
     s.refuse("it needs one rho, and one coefficient per support vector, or per feature where there are none");
@@ -168,17 +168,17 @@ void regressor(speller& s) {
 }
 
 void classifier(speller& s) {
-  if (!s.texts("classlabels_strings").empty()) s.refuse("its labels are strings and integers");
+  if (!texts_of(s, "classlabels_strings").empty()) s.refuse("its labels are strings and integers");
   const classes k(s);
   const value_id x = rows_of(s);
-  const std::vector<float> a = s.numbers("prob_a"), b = s.numbers("prob_b");
+  const std::vector<float> a = numbers_of(s, "prob_a"), b = numbers_of(s, "prob_b");
   if (k.total == 0) {
     if (!a.empty() || !b.empty()) s.refuse("it has prob_a and prob_b without support vectors");
     return linear_classes(s, k, x);
   }
   if (static_cast<i64>(k.vectors.size()) != k.count) s.refuse("vectors_per_class needs one number per label");
   const value_id scores = pair_scores(s, k, kernel(s, x, k.total));
-  const std::vector<float> weights = s.numbers("coefficients");
+  const std::vector<float> weights = numbers_of(s, "coefficients");
   if (s.wants(0) && k.count == 2 && a.empty() &&
       std::all_of(weights.begin(), weights.end(), [](float w) { return w >= 0; }))
     s.refuse("runtimes differ in the labels of two classes whose coefficients have one sign. Keep the scores alone: " +

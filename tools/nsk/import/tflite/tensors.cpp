@@ -210,12 +210,6 @@ value_id tensors::add_input(int t) {
   return f.stored;
 }
 
-void tensors::take(int t, value_id v) {
-  forms& f = m_scope.forms_of[static_cast<std::size_t>(t)];
-  f.plain = is_stored(t) ? widened(t, v, {}, false) : v;
-  if (is_stored(t)) f.stored = v;
-}
-
 void tensors::accept(int t, const shape_t& found) {
   const shape_t fixed = fixed_lengths(tensor(t));
   const bool open = m_resized || std::any_of(fixed.begin(), fixed.end(), [](std::int64_t d) { return d < 0; });

@@ -79,8 +79,6 @@ class tensors {
   /// Makes an input of the model, with the file's shape, or the one that is asked for where the file leaves lengths
   /// open. Refuses another number of axes.
   value_id add_input(int t);
-  /// Makes a value, integers where tensor `t` stores them, what the tensor holds: an argument of a graph inside.
-  void take(int t, value_id v);
   /// Takes `found` for the shape of a tensor, where the file leaves its lengths open and it can be that.
   void accept(int t, const shape_t& found);
   /// Declares that `v` is tensor `t`, in the given form. Refuses another shape or type than the file says; with
