@@ -222,7 +222,8 @@ def look_at(package, model, cache, beside):
         row["source_bytes"] = source.stat().st_size
         done = nsk("convert", source, "-o", made, *options)
         if done.returncode:
-            return row | {"verdict": "wrong" if done.returncode == 3 else "refused", "why": first_sentence(done.stderr)}
+            doubted = "its check failed: " if done.returncode == 3 else ""
+            return row | {"verdict": "refused", "why": doubted + first_sentence(done.stderr)}
         row["bytes"] = made.stat().st_size
         variant = json.loads(nsk("inspect", made, "--json").stdout)["variants"][0]
         row["outputs"] = [o["name"] for o in variant["outputs"]]
