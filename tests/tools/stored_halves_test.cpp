@@ -51,3 +51,23 @@ TEST_CASE("halves: an integer is taken over where the number before it is within
   got.set_integer(0, 105);
   CHECK(halves.take_over("stored", got, wanted, 1e-6) == 0);
 }
+
+TEST_CASE("halves: the same where the scale is that of the numbers themselves") {
+  nsk::test::graph_builder b;
+  const value_id real = b.node_of("Sigmoid", {b.input("x", {4})}, "real");
+  b.output(b.node_of("DynamicQuantizeLinear", {real}, "stored"));
+  b.g.nodes.back().version = 11;
+  resolve(b.g, {});
+  stored_halves halves(b.g);
+  array numbers(element::f64, {4}), wanted(element::i64, {4}), got(element::u8, {4});
+  const double units[] = {2.5, 7.2, 3.5 - 4e-6, 255};  // of the scale, 0.5: the largest is 127.5, the least 0
+  const std::int64_t right[] = {2, 7, 3, 255}, other[] = {3, 8, 4, 255}, after[] = {3, 7, 4, 255};
+  for (std::int64_t i = 0; i < 4; ++i) {
+    numbers.set(i, 0.5 * units[i]);
+    wanted.set_integer(i, right[i]);
+    got.set_integer(i, other[i]);
+  }
+  halves.see("real", numbers);
+  CHECK(halves.take_over("stored", got, wanted, 1e-6) == 2);
+  for (std::int64_t i = 0; i < 4; ++i) CHECK(wanted.integer(i) == after[i]);
+}

@@ -18,11 +18,32 @@ constexpr double float_rounding = 0x1p-22;
 
 bool is_float32(double x) { return static_cast<double>(static_cast<float>(x)) == x; }
 
+struct storage {
+  float scale;
+  std::int64_t zero;
+};
+
+/// What DynamicQuantizeLinear stores real numbers by.
+storage dynamic_storage(const array& real) {
+  float low = 0, high = 0;
+  for (std::int64_t i = 0; i < real.count(); ++i) {
+    low = std::min(low, static_cast<float>(real.number(i)));
+    high = std::max(high, static_cast<float>(real.number(i)));
+  }
+  const float scale = high == low ? 1.0f : (high - low) / 255.0f;
+  return {scale, reference::stored((0 - low) / scale, 0, *range_of_stored(element::u8))};
+}
+
 }
 
 stored_halves::stored_halves(const graph& g) : m_graph(g) {
   const auto at = [&](value_id v) -> const value& { return g.values[static_cast<std::size_t>(v)]; };
   for (const node& n : g.nodes) {
+    const bool dynamic = n.op == "DynamicQuantizeLinear" && n.inputs.size() == 1 && n.inputs[0] != no_value;
+    if (dynamic && !n.outputs.empty() && n.outputs[0] != no_value) {
+      m_stores[at(n.outputs[0]).name] = &n;
+      m_real[at(n.inputs[0]).name];
+    }
     if (n.op != "QuantizeLinear" || n.inputs.size() < 2 || n.outputs.empty() || n.outputs[0] == no_value) continue;
     const auto single = [&](std::size_t i) {
       return n.inputs.size() <= i || n.inputs[i] == no_value ||
@@ -48,9 +69,14 @@ std::int64_t stored_halves::take_over(const std::string& name, const array& got,
   if (real == m_real.end() || real->second.count() != wanted.count() || got.count() != wanted.count() || !range)
     return 0;
   const double largest = largest_of(real->second, element::f32), near = float_rounding * largest;
-  const auto scale = static_cast<float>(at(n.inputs[1]).constant->number(0));
-  const std::int64_t zero = n.inputs.size() > 2 && n.inputs[2] != no_value ? at(n.inputs[2]).constant->integer(0) : 0;
-  const auto stored = [&](double x) { return reference::stored(static_cast<float>(x) / scale, zero, *range); };
+  storage s = {1, 0};
+  if (n.op == "DynamicQuantizeLinear") {
+    s = dynamic_storage(real->second);
+  } else {
+    s.scale = static_cast<float>(at(n.inputs[1]).constant->number(0));
+    if (n.inputs.size() > 2 && n.inputs[2] != no_value) s.zero = at(n.inputs[2]).constant->integer(0);
+  }
+  const auto stored = [&](double x) { return reference::stored(static_cast<float>(x) / s.scale, s.zero, *range); };
   const auto is_between = [&](double x, double reach, std::int64_t integer) {
     return stored(x - reach) <= integer && integer <= stored(x + reach);
   };
