@@ -97,8 +97,9 @@ def window(net, x, kind):
         kernel, attributes = windows.geometry(net, len(shape) - 2)
         windows.require_fit(shape, kernel, attributes)
         return net.add("MaxPool", [x], dtype=kind, kernel_shape=kernel, **attributes), kind
-    scales = net.constant(np.array([1, 1, net.choice([2, 1, 3]), net.choice([2, 0.5])], F))
     mode = net.choice(["nearest", "nearest", "linear"])
+    high = [2, 1] if mode == "linear" else [2, 1, 3]  # weights in thirds miss whole results, of which the fraction is cut
+    scales = net.constant(np.array([1, 1, net.choice(high), net.choice([2, 0.5])], F))
     return net.add("Resize", [x, "", scales], dtype=kind, mode=mode, coordinate_transformation_mode=net.choice(["asymmetric", "half_pixel"])), kind
 
 

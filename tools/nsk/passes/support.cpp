@@ -233,7 +233,8 @@ const std::vector<operator_support>& supported_operators() {
       {{"Resize", "Upsample"},
        "Resize2D",
        "nearest, linear, cubic, antialias; every coordinate and nearest mode, with the pixels that ONNX Runtime picks; "
-       "any axes"},
+       "any axes; of 8- and 16-bit integers linear ones lose their fraction, and may be a step off where the exact "
+       "result is whole"},
   };
   return table;
 }

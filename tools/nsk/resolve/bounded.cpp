@@ -77,7 +77,7 @@ void bounded_rows::bound_suppression(node& n) {
   if (limit != no_value && count_of(at(limit).shape) != 1)
     refuse(describe(m_graph, n) + ": max_output_boxes_per_class must be one number. The file is damaged");
   const shape_t scores = operand(1) != no_value ? at(operand(1)).shape : shape_t();
-  if (scores.size() != 3) return;  // inference says what is wrong
+  if (scores.size() != 3 || (limit != no_value && counted.empty())) return;  // inference says what is wrong
   const std::int64_t asked = limit == no_value ? 0 : m_lengths.known_counts().high(counted.at(0)),
                      per_class = std::clamp<std::int64_t>(asked, 0, scores[2]);
   n.attributes[reference::suppression_bound] = scores[0] * scores[1] * per_class;
