@@ -87,6 +87,16 @@ def file_name(name):
     return re.sub(r"[^A-Za-z0-9_.-]", "_", name) + ".npy"
 
 
+def results_of(file, inputs, folder):
+    """Runs a converted model on {name: array}, from files in `folder`. Returns what it gives by the names of its outputs."""
+    arguments, out = [], folder / "results"
+    for name, array in inputs.items():
+        np.save(folder / file_name(name), array)
+        arguments += ["--input", f"{name}={folder / file_name(name)}"]
+    must("run", file, *arguments, "--output-dir", out)
+    return lambda name: np.load(out / file_name(name))
+
+
 def onnx_session(path, threads=1):
     import onnxruntime
     options = onnxruntime.SessionOptions()

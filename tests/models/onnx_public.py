@@ -9,7 +9,7 @@ import tempfile
 import numpy as np
 
 from exported_forms import plain_session
-from models import SAID_SKIPPED, SHARED, file_name, nsk, told
+from models import SAID_SKIPPED, SHARED, nsk, results_of, told
 
 TOLERANCE = 3e-5  # of the largest magnitude of an output
 RANGES = {"style_mosaic_image_scaler": (0, 255)}  # an image: of noise from -1 to 1 ONNX Runtime's own two levels make 3e-4 apart
@@ -21,20 +21,15 @@ def compare(source, folder):
     done = nsk("convert", source, "-o", folder / "m.nsk")
     if done.returncode:
         return f"exit {done.returncode}: {done.stderr.strip()[:300]}"
-    session, random, inputs, arguments = plain_session(source), np.random.default_rng(7), {}, []
+    session, random, inputs = plain_session(source), np.random.default_rng(7), {}
     for port in session.get_inputs():
         shape = [d if isinstance(d, int) else 1 for d in port.shape]
         inputs[port.name] = random.uniform(*RANGES.get(source.stem, (-1, 1)), shape).astype(TYPES[port.type])
-        if inputs[port.name].size:  # the file has no inputs without elements
-            np.save(folder / file_name(port.name), inputs[port.name])
-            arguments += ["--input", f"{port.name}={folder / file_name(port.name)}"]
-    done = nsk("run", folder / "m.nsk", *arguments, "--output-dir", folder)
-    if done.returncode:
-        return done.stderr.strip()
+    result = results_of(folder / "m.nsk", {n: a for n, a in inputs.items() if a.size}, folder)  # the file has no inputs without elements
     for port, theirs in zip(session.get_outputs(), session.run(None, inputs)):
         if port.name == "continuous_actions":
             continue  # an agent samples them
-        ours = np.load(folder / file_name(port.name))
+        ours = result(port.name)
         if ours.shape != theirs.shape:
             return f"{port.name}: {ours.shape}, not {theirs.shape}"
         error = np.abs(ours.astype(np.float64) - theirs).max() / max(np.abs(theirs).max(), 1e-6)

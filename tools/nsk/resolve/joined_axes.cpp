@@ -22,21 +22,6 @@ shape_t joined(const shape_t& shape) {
   return result;
 }
 
-/// Renames what graphs inside read from outside.
-void rename_captures(graph& g, const std::string& from, const std::string& to) {
-  for (node& n : g.nodes)
-    for (auto& [key, a] : n.attributes) {
-      auto* inner = std::get_if<std::shared_ptr<graph>>(&a);
-      if (inner == nullptr || *inner == nullptr) continue;
-      *inner = std::make_shared<graph>(**inner);
-      for (const value_id v : (*inner)->captures) {
-        std::string& name = (*inner)->values[static_cast<std::size_t>(v)].name;
-        if (name == from) name = to;
-      }
-      rename_captures(**inner, from, to);
-    }
-}
-
 /// A value of the joined shape that takes the name of `v`, which gets another one.
 value_id take_name(graph& g, value_id v, const char* what) {
   value port = g.values[static_cast<std::size_t>(v)];
@@ -44,7 +29,7 @@ value_id take_name(graph& g, value_id v, const char* what) {
   std::string other = name + "/axes";
   while (g.find(other) != no_value) other += "_";
   g.values[static_cast<std::size_t>(v)].name = other;
-  rename_captures(g, name, other);
+  for (node& n : g.nodes) rename_captures(n, {{name, other}});
   port.shape = joined(port.shape);
   port.symbols.clear();
   g.facts.notes.push_back(std::string(what) + " '" + name + "' has " +

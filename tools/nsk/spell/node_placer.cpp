@@ -20,6 +20,8 @@ std::size_t nodes_inside(const node& n) {
   return count;
 }
 
+}
+
 void rename_captures(node& n, const std::map<std::string, std::string>& renamed) {
   for (auto& [key, a] : n.attributes) {
     auto* sub = std::get_if<std::shared_ptr<graph>>(&a);
@@ -33,8 +35,6 @@ void rename_captures(node& n, const std::map<std::string, std::string>& renamed)
     for (node& inner : copy->nodes) rename_captures(inner, renamed);
     *sub = std::move(copy);
   }
-}
-
 }
 
 node_placer::node_placer(graph& g) : m_graph(g) {

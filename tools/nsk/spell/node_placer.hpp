@@ -11,6 +11,9 @@
 
 namespace nsk::tool {
 
+/// Renames what the graphs inside `n` read from outside, by the names given; such graphs are copied first.
+void rename_captures(node& n, const std::map<std::string, std::string>& renamed);
+
 /// Holds the nodes that are still to be looked at, in order, and the names that are taken.
 class node_placer {
  public:

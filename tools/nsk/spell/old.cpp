@@ -10,14 +10,13 @@ namespace {
 
 /// The attribute, which must have one number per channel; for each channel of an image.
 value_id per_channel(speller& s, const char* name) {
-  const auto found = s.op().attributes.find(name);
-  const auto* list = found == s.op().attributes.end() ? nullptr : std::get_if<std::vector<float>>(&found->second);
+  const std::vector<float> list = numbers_of(s, name);
   const shape_t image = s.shape(0);
-  if (list == nullptr || image.size() < 2 || static_cast<std::int64_t>(list->size()) != image[1])
+  if (image.size() < 2 || static_cast<std::int64_t>(list.size()) != image[1])
     s.refuse("its attribute " + std::string(name) + " must have one number for each channel of its image");
   shape_t shape(image.size(), 1);
   shape[1] = image[1];
-  return s.floats(std::move(shape), *list);
+  return s.floats(std::move(shape), list);
 }
 
 /// x * scale + bias.
@@ -62,17 +61,6 @@ void crop(speller& s) {
 /// Slice, whose starts, ends and axes are tensors.
 void dynamic_slice(speller& s) { s.give(0, "Slice", s.op().inputs); }
 
-/// A tensor of the given numbers.
-void given_tensor(speller& s) {
-  const auto found = s.op().attributes.find("values");
-  const auto* list = found == s.op().attributes.end() ? nullptr : std::get_if<std::vector<float>>(&found->second);
-  const shape_t shape = s.op().integers("shape");
-  if (list == nullptr || s.has(0) || std::any_of(shape.begin(), shape.end(), [](auto d) { return d < 0; }) ||
-      checked_count(shape, "its shape") != static_cast<std::int64_t>(list->size()))
-    s.refuse("it has a meaning here where the attributes shape and values say its tensor");
-  s.give(0, "Identity", {s.keep(make_floats(shape, *list))});
-}
-
 }
 
 void add_old_spellings(spelling_table& t) {
@@ -83,7 +71,6 @@ void add_old_spellings(spelling_table& t) {
   t["ParametricSoftplus"] = parametric_softplus;
   t["Crop"] = crop;
   t["DynamicSlice"] = dynamic_slice;
-  t["GivenTensorFill"] = given_tensor;
 }
 
 }

@@ -23,7 +23,6 @@ const std::map<std::string, stored_form>& forms() {
       {"QLinearAveragePool", {"AveragePool", 11, {}, {0}, 3}},
       {"QLinearGlobalAveragePool", {"GlobalAveragePool", 1, {}, {0}, 3}},
       {"QLinearLeakyRelu", {"LeakyRelu", 6, {}, {0}, 3}},
-      {"QLinearReduceMean", {"ReduceMean", 13, {}, {0}, 3}},
       {"QLinearSigmoid", {"Sigmoid", 13, {}, {0}, 3}},
       {"QLinearSoftmax", {"Softmax", 13, {}, {0}, 3}},
       {"QLinearWhere", {"Where", 9, {0}, {1, 4}, 7}},
