@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Single operators on 65,536 elements against ONNX Runtime: same core, one thread, measured alternately, answers compared.
 
-  bench/operators.py [PATTERN ...] [--rounds 5] [--seconds 0.2] [--core N] [--page docs/operator_speed.md]
+  bench/operators.py [PATTERN ...] [--rounds 5] [--seconds 0.2] [--core N] [--page docs/measurements/operators.md]
 
 PATTERN is a regular expression for names of OPERATORS; all when none is given. A line has the best run of both in microseconds and the median
 over the rounds of their ratio: above 1 means that netsuke is faster. --page writes the lines as a page. Needs the nsk binary (NSK_TOOL,
@@ -152,7 +152,7 @@ def measure(nodes, inputs, constants, options):
 
 PAGE = """# Operators against ONNX Runtime
 
-Written by `python3 bench/operators.py --page docs/operator_speed.md`: one operator on 65,536 elements (one output of a layer where it has weights), netsuke {version} with {isa} and
+Written by `python3 bench/operators.py --page docs/measurements/operators.md`: one operator on 65,536 elements (one output of a layer where it has weights), netsuke {version} with {isa} and
 ONNX Runtime {onnxruntime}, one thread each on one core of {machine}, measured in turns. Microseconds of the best runs; the ratio is the median of {rounds} rounds, above 1
 where netsuke is faster. The error is the largest difference, of the largest magnitude. Bounded operators (NonZero, Compress, Unique) count their results too.
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A matrix [B, K, N] becomes panels with zero bias (docs/format.md): a thread writes one word.
+// A matrix [B, K, N] becomes panels with zero bias (docs/reference/file.md): a thread writes one word.
 #include "portable.h"
 #include "bindings.h"
 CONSTANTS(NSK_PACK_PANELS_CONSTANTS)

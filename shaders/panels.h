@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Packed panels (docs/format.md): [bias][depth][width], weights as floats, or where HALVES says so as 16-bit floats.
+// Packed panels (docs/reference/file.md): [bias][depth][width], weights as floats, or where HALVES says so as 16-bit floats.
 // quad counts groups of four channels.
 #define HALF_WEIGHTS ((HALVES & 16u) != 0u)
 // Words of a matrix of `padded` columns.

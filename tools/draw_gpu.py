@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Draws docs/images/gpu.svg: a frame's command list and the resources that its commands use, from the table in docs/gpu.md.
+"""Draws docs/images/gpu.svg: a frame's command list and the resources that its commands use, from the table in docs/reference/gpu.md.
 
 usage: draw_gpu.py [--check]
 --check writes nothing and exits with 1 when the committed image differs.
@@ -10,7 +10,7 @@ import sys
 import textwrap
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-IMAGE, PAGE = ROOT / "docs/images/gpu.svg", ROOT / "docs/gpu.md"
+IMAGE, PAGE = ROOT / "docs/images/gpu.svg", ROOT / "docs/reference/gpu.md"
 HEADING = "| recorded by | command | reads | writes |"
 LEFT, COLUMN, BOX, COMMANDS = 40, 212, (178, 74), 158  # pixels; COMMANDS: y of the row of commands
 RESOURCE = (150, 40)

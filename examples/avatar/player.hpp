@@ -39,7 +39,7 @@ class player {
 
   /// Takes a face for the person's neutral one.
   void calibrate(const vec3* points, bool irises) { m_solver.calibrate(points, irises); }
-  /// Weights are multiplied by this: a face mesh shows less of a movement than the face (docs/avatars.md).
+  /// Weights are multiplied by this: a face mesh shows less of a movement than the face (docs/guide/avatars.md).
   void set_gain(float gain) { m_gain = gain; }
   /// Takes memory for so many frames.
   void prepare(std::size_t count) {

@@ -65,7 +65,7 @@ inline std::vector<char> compile(const nsk::gpu::pipeline_key& key, std::vector<
 #else
 
 inline std::string missing_compiler() {
-  return std::getenv("NSK_FXC") ? "" : "there is no compiler of HLSL: set NSK_FXC (docs/gpu_d3d12.md)";
+  return std::getenv("NSK_FXC") ? "" : "there is no compiler of HLSL: set NSK_FXC (docs/reference/gpu_d3d12.md)";
 }
 
 /// Returns the bytes of a file, none where it cannot be read.

@@ -16,7 +16,7 @@
 ///     crowd.run(net);                                                    // one thread, once per frame
 ///     if (crowd.answered(17)) return crowd.read<float>(17, "actions", todo);  // the owner, until it asks again
 ///
-/// docs/batcher.md says what is promised about order, fairness, waiting and memories.
+/// docs/guide/batcher.md says what is promised about order, fairness, waiting and memories.
 #include <netsuke/core/hide_macros.hpp>
 #include <netsuke/run/batcher.hpp>
 #include <netsuke/core/restore_macros.hpp>

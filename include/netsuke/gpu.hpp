@@ -19,7 +19,7 @@
 /// - *A player's device*: gpu/selftest.hpp replays the file's check vectors on it.
 /// - *A new renderer*: wrap the device in gpu::checked_device, which objects to what would be undefined.
 ///
-/// docs/gpu.md is the long form of this comment.
+/// docs/reference/gpu.md is the long form of this comment.
 #include <netsuke/core/hide_macros.hpp>
 #include <netsuke/gpu/checked_device.hpp>
 #include <netsuke/gpu/cpu_part.hpp>

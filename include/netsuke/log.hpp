@@ -13,7 +13,7 @@
 ///     log.slice(nanoseconds, net.step(nsk::microseconds{500}, clock)); // every frame
 ///     print(log.line(line));                                           // once a minute
 ///
-/// docs/logs.md is the long form of this comment.
+/// docs/guide/logs.md is the long form of this comment.
 #include <netsuke/core/hide_macros.hpp>
 #include <netsuke/log/run_log.hpp>
 #include <netsuke/log/trace_session.hpp>

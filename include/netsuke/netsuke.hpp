@@ -30,7 +30,7 @@
 /// of lanes or the slices of time. Nothing allocates, locks or throws. Errors are `nsk::status`, which says cause and
 /// cure, and writes both with the name of the step or port (`format`); mistakes of the caller reach NSK_ASSERT, and
 /// what would go on to write through an input that is not there ends the program (NSK_STOP). Macros that change the
-/// build are listed in config.hpp. docs/embedding.md is the long form of this comment.
+/// build are listed in config.hpp. docs/guide/embedding.md is the long form of this comment.
 #include <netsuke/core/hide_macros.hpp>
 #include <netsuke/config.hpp>
 #include <netsuke/version.hpp>

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The package for Unity, compiled with stubs of Unity's types and run as a program: bits of the C++ engine, no managed memory in 10,000 frames,
-jobs, errors with their texts, the importer, both samples; the programs of docs/unity.md compile.
+jobs, errors with their texts, the importer, both samples; the programs of docs/guide/unity.md compile.
 
   unity_package.py LIBRARY mono|dotnet        the shared library netsuke_c, and the runtime: of Mono, or of .NET
 
@@ -68,7 +68,7 @@ def dotnet():
 
 def compiled(folder, name, references=()):
     page = folder / "page.cs"
-    page.write_text("\n".join(re.findall(r"^```csharp\n(.*?)^```$", (REPOSITORY / "docs/unity.md").read_text(), re.MULTILINE | re.DOTALL)))
+    page.write_text("\n".join(re.findall(r"^```csharp\n(.*?)^```$", (REPOSITORY / "docs/guide/unity.md").read_text(), re.MULTILINE | re.DOTALL)))
     sources = [*PACKAGE.rglob("*.cs"), *STUBS.glob("*.cs"), page]
     output = folder / name
     done = run("mcs", "-unsafe", "-warn:4", "-warnaserror", "-nowarn:0649,0169,1685,1701,1702", *references, *sources, f"-out:{output}")

@@ -9,7 +9,7 @@ import numpy as np
 
 NEAR = 2e-6
 WINOGRAD = 3e-5  # of the largest magnitude
-TINY = 2.0 ** -125   # results below are 0 (docs/conventions.md)
+TINY = 2.0 ** -125   # results below are 0 (docs/reference/conventions.md)
 LARGEST = float(np.finfo(np.float32).max)
 SPREAD = 16
 

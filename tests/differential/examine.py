@@ -154,7 +154,7 @@ def judge(worker, case, answer, other, declined):
             if agrees and not first_difference(case, engine, reference, disturbed, ROUNDING, None, rows):
                 return Verdict("known", "the evaluator does not lose what single precision loses inside a node")
             if agrees and nearly_equal(engine, reference):
-                return Verdict("known", "a function whose error is bounded absolutely (docs/conventions.md)")
+                return Verdict("known", "a function whose error is bounded absolutely (docs/reference/conventions.md)")
             reason = known.reason(case, text)
             if reason:
                 return Verdict("known", reason)

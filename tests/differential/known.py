@@ -4,7 +4,7 @@ it can be seen in the model."""
 
 from onnx import helper
 
-# Operators that make a number of NaN, or 0 of -inf where their text makes NaN (docs/conventions.md).
+# Operators that make a number of NaN, or 0 of -inf where their text makes NaN (docs/reference/conventions.md).
 CLAMPS = {"Relu", "Clip", "HardSigmoid", "HardSwish", "Max", "Min", "ReduceMax", "ReduceMin", "MaxPool", "GlobalMaxPool", "ArgMax", "ArgMin", "TopK",
           "Gelu", "Swish", "LeakyRelu", "PRelu", "ThresholdedRelu", "Sigmoid", "Cast", "Mish", "Softmax", "LogSoftmax", "Hardmax"}
 

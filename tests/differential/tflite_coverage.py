@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Every TensorFlow Lite operator of docs/operators.md is sampled by the random models, or named here with the reason why not."""
+"""Every TensorFlow Lite operator of docs/reference/operators.md is sampled by the random models, or named here with the reason why not."""
 import pathlib
 import re
 import sys
@@ -26,7 +26,7 @@ NOT_SAMPLED = {
 
 def imported():
     """Names in the first column of the table."""
-    table = (HERE.parents[1] / "docs" / "operators.md").read_text().split("## TensorFlow Lite")[1]
+    table = (HERE.parents[1] / "docs" / "reference" / "operators.md").read_text().split("## TensorFlow Lite")[1]
     rows = [line.split("|")[1] for line in table.splitlines() if line.startswith("| ") and not line.startswith(("| TensorFlow", "| ---"))]
     return {name for row in rows for name in re.findall(r"\w+", row)}
 

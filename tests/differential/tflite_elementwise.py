@@ -58,7 +58,7 @@ def prelu(g, op):
 
 
 def gelu(g, op):
-    # Further down, results are below the precision that docs/conventions.md gives this function.
+    # Further down, results are below the precision that docs/reference/conventions.md gives this function.
     x = g.pick(low=-2, where=lambda t: np.min(t.value, initial=0) >= -2)
     g.do(op, [x], [F], ("GeluOptions", {"approximate": g.some(0.5)}))
 

@@ -16,11 +16,11 @@ MAX_ELEMENTS = 20000
 LARGEST, SMALLEST = 1e6, 1e-12  # magnitudes of numbers that operators are given
 SPECIALS = np.array([0.0, -0.0, 1e-40, -1e-40, 1.17549435e-38, 65536, -16777216, 3.4028235e38, -3.4028235e38, np.inf, -np.inf, np.nan,
                      0.5, -0.5, 1.5, -1.5, 2.5, 1e-7, -1e-7, 88.7, -103.9], F)
-# Where additions overflow depends on their order, and what comes of infinities that meet (or meet 0): docs/conventions.md says what ours is.
+# Where additions overflow depends on their order, and what comes of infinities that meet (or meet 0): docs/reference/conventions.md says what ours is.
 SUMS = {"CONV_2D", "DEPTHWISE_CONV_2D", "TRANSPOSE_CONV", "FULLY_CONNECTED", "BATCH_MATMUL", "AVERAGE_POOL_2D", "RESIZE_BILINEAR", "LOCAL_RESPONSE_NORMALIZATION", "SOFTMAX",
         "LOG_SOFTMAX", "L2_NORMALIZATION", "MEAN", "SUM", "REDUCE_PROD", "CUMSUM", "ADD_N", "RFFT2D", "COMPLEX_ABS", "REAL", "IMAG", "SIN", "COS", "GELU", "CONV_3D", "CONV_3D_TRANSPOSE",
         "L2_POOL_2D", "SCATTER_ND", "SEGMENT_SUM", "UNSORTED_SEGMENT_SUM", "UNSORTED_SEGMENT_PROD", "REDUCE_WINDOW"}
-# What a clamp makes of what is no number: docs/conventions.md; LiteRT's depends on the length of the tensor.
+# What a clamp makes of what is no number: docs/reference/conventions.md; LiteRT's depends on the length of the tensor.
 CLAMPS = {"RELU", "RELU6", "RELU_N1_TO_1", "RELU_0_TO_1", "MAXIMUM", "MINIMUM", "ADD", "SUB", "MUL", "DIV", "MAX_POOL_2D", "REDUCE_MAX", "REDUCE_MIN", "ARG_MAX", "ARG_MIN", "TOPK_V2",
           "LEAKY_RELU", "PRELU", "HARD_SWISH", "UNSORTED_SEGMENT_MAX", "UNSORTED_SEGMENT_MIN", "STABLEHLO_ADD", "STABLEHLO_MULTIPLY", "STABLEHLO_MAXIMUM", "STABLEHLO_MINIMUM"}
 

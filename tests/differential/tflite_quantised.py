@@ -236,7 +236,7 @@ def function(g, op):
         raise Rejected("not exact in int16")
     x = g.take(range(1, 5), exact=op in EXACT_FUNCTIONS)
     options, operands = None, [x]
-    if op == "GELU" and np.min(real(x)) < -2:  # further down, results are below the precision that docs/conventions.md gives it
+    if op == "GELU" and np.min(real(x)) < -2:  # further down, results are below the precision that docs/reference/conventions.md gives it
         raise Rejected("a result near zero")
     if op in ("LOG", "RSQRT", "SQRT"):
         x = operands[0] = g.stored(x.shape)

@@ -316,8 +316,8 @@ class oracle {
     }
     return states;
   }
-  /// Numbers that functions of the engine return as 0 (docs/conventions.md) are 0 as well in every other evaluation,
-  /// and the sign of 0 is the other one.
+  /// Numbers that functions of the engine return as 0 (docs/reference/conventions.md) are 0 as well in every other
+  /// evaluation, and the sign of 0 is the other one.
   void disturb(array& a, double units) const {
     if (!is_float(a.type)) return;
     std::uniform_real_distribution<double> error(-units * 0x1p-23, units * 0x1p-23);

@@ -36,7 +36,7 @@ def headers(page):
     include = REPOSITORY / "include" / "netsuke"
     apart = {"c/netsuke.h", "gpu/hybrid.hpp", "gpu/generated/spirv.hpp", "gpu/generated/text.hpp"}  # gpu.hpp tells programs to include the last three
     there = {path.name for path in include.glob("*.hpp")} | {name for name in apart if (include / name).exists()}
-    return [f"docs/conventions.md: {name} is no public header, or is missing in the list" for name in sorted(named ^ there)]
+    return [f"docs/reference/conventions.md: {name} is no public header, or is missing in the list" for name in sorted(named ^ there)]
 
 
 def files_written(folder):
@@ -60,9 +60,9 @@ def files_written(folder):
 def main():
     known = options_of_commands() | ELSEWHERE | set(OPTION.findall((REPOSITORY / "examples" / "README.md").read_text()))
     failures = []
-    for page in [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]:
+    for page in [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").rglob("*.md"))]:
         failures += unknown_options(page.name, page.read_text(), known)
-    conventions = (REPOSITORY / "docs" / "conventions.md").read_text()
+    conventions = (REPOSITORY / "docs" / "reference" / "conventions.md").read_text()
     failures += headers(conventions)
     if not list(unknown_options("planted", "give `--bogus-option 3`", known)) or not headers(conventions.replace("`batcher.hpp`, ", "")):
         failures.append("planted claims are not reported")

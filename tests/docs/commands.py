@@ -172,7 +172,7 @@ def run_page(page):
 
 
 def main(arguments):
-    pages = [pathlib.Path(a) for a in arguments] or [REPOSITORY / "README.md", REPOSITORY / "CONTRIBUTING.md", *sorted((REPOSITORY / "docs").glob("*.md")), REPOSITORY / "examples" / "README.md"]
+    pages = [pathlib.Path(a) for a in arguments] or [REPOSITORY / "README.md", REPOSITORY / "CONTRIBUTING.md", *sorted((REPOSITORY / "docs").rglob("*.md")), REPOSITORY / "examples" / "README.md"]
     failures, total = [], 0
     for page in pages:
         bad, count = run_page(page) if BLOCK.search(page.read_text()) else ([], 0)

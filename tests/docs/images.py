@@ -11,8 +11,8 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 RENDERED = {  # script: (table that it reads, text in it, text that changes the image)
     "tools/draw_architecture.py": ("tests/guards/structure_guards.py", '"image": ["run"]', '"image": ["simd"]'),
-    "tools/draw_gpu.py": ("docs/gpu.md", "| game | render the scene |", "| game | render the level |"),
-    "tools/draw_speed.py": ("docs/performance.md", "| 0.031 | 0.033 | 1.35 | 1.63 |", "| 0.031 | 0.033 | 1.35 | 1.93 |"),
+    "tools/draw_gpu.py": ("docs/reference/gpu.md", "| game | render the scene |", "| game | render the level |"),
+    "tools/draw_speed.py": ("docs/measurements/speed.md", "| 0.031 | 0.033 | 1.35 | 1.63 |", "| 0.031 | 0.033 | 1.35 | 1.93 |"),
 }
 SHORT = ("README.md", 200)  # lines
 
@@ -38,7 +38,7 @@ def images():
 
 
 def links():
-    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").rglob("*.md"))]
     for page in pages:
         for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", page.read_text()):
             if "://" not in target and not (page.parent / target).exists():

@@ -38,7 +38,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="nsk_programs_") as folder:
         folder = pathlib.Path(folder)
         model = folder / "model.nsk"
-        source = steady_file(Tree(REPOSITORY), "quick_start.cpp", program_of("docs/quick_start.md"))
+        source = steady_file(Tree(REPOSITORY), "quick_start.cpp", program_of("docs/guide/quick_start.md"))
         lstm(folder / "lstm.onnx")
         must("convert", folder / "lstm.onnx", "-o", folder / "lstm.nsk", "--quiet")
         good = (folder / "lstm.nsk").read_bytes()

@@ -30,28 +30,28 @@ TOUCHES_PORTS = re.compile(r"\b(?:input|output|write|read|input_bytes|output_byt
 # (page, number of the block) -> the body of a function that calls it; `m` is the model, `file` its bytes, `memory` its arena.
 DRIVERS = {
     ("README.md", 1): "std::vector<float> seen(64, 0.5f), scores(64); return classify(file, memory, seen.data(), scores.data());",
-    ("docs/agents.md", 1): """nsk::session<nsk::all_settings> net(m, memory); std::vector<float> seen(13 * 3), chosen(2 * 3);
+    ("docs/guide/agents.md", 1): """nsk::session<nsk::all_settings> net(m, memory); std::vector<float> seen(13 * 3), chosen(2 * 3);
   return decide(net, seen.data(), chosen.data(), 3, 1) ? 0 : 1;""",
-    ("docs/batcher.md", 1): """network net(m, memory); const nsk::batcher_options how{2, 2, {}};
+    ("docs/guide/batcher.md", 1): """network net(m, memory); const nsk::batcher_options how{2, 2, {}};
   static block space[1024]; nsk::batcher crowd(net.variant(), how, {space[0].bytes, sizeof space});
   if (!crowd) return said(crowd.status());
   const std::vector<float> seen(13); std::vector<float> actions(2);
   if (nsk::status s = think(crowd, 1, seen.data(), seen.size()); !s) return said(s);
   if (nsk::status s = answer(crowd, net); !s) return said(s);
   return act(crowd, 1, actions.data(), actions.size()) ? 0 : 1;""",
-    ("docs/embedding.md", 1): "const std::vector<float> pixels(12); return classify(file, memory, pixels) < 0 ? 1 : 0;",
-    ("docs/embedding.md", 4): """nsk::session<> net(m, memory); static block in[8], out[8];
+    ("docs/guide/embedding.md", 1): "const std::vector<float> pixels(12); return classify(file, memory, pixels) < 0 ? 1 : 0;",
+    ("docs/guide/embedding.md", 4): """nsk::session<> net(m, memory); static block in[8], out[8];
   return said(bind(net, {in[0].bytes, m.input(0).bytes() + nsk::over_read}, {out[0].bytes, m.output(0).bytes() + nsk::over_read}));""",
-    ("docs/embedding.md", 5): """nsk::session<> net(m, memory); std::vector<std::uint8_t> frame(4 * 16 * 16); nsk::image_point wrist;
+    ("docs/guide/embedding.md", 5): """nsk::session<> net(m, memory); std::vector<std::uint8_t> frame(4 * 16 * 16); nsk::image_point wrist;
   if (nsk::status s = find_wrist(net, frame.data(), 16, 16, {8, 8, 8, 0}, wrist); !s) return said(s);
   return said(draw(net, {frame.data(), 2, 2, 8, nsk::pixel_format::rgba8}));""",
-    ("docs/logs.md", 1): """nsk::session<traced_settings> net(m, memory); one_thread jobs; const std::vector<float> pixels(12);
+    ("docs/guide/logs.md", 1): """nsk::session<traced_settings> net(m, memory); one_thread jobs; const std::vector<float> pixels(12);
   static char text[65536]; nsk::span<const char> json; return said(trace_frame(net, jobs, pixels, text, json));""",
 }
 NOT_RUN = {
-    ("docs/gpu.md", 1): "a device and its drivers: tests/gpu runs them",
-    ("docs/gpu.md", 3): "a device and its drivers: tests/gpu runs them",
-    ("docs/quick_start.md", 1): "a program of its own: run by main() below",
+    ("docs/reference/gpu.md", 1): "a device and its drivers: tests/gpu runs them",
+    ("docs/reference/gpu.md", 3): "a device and its drivers: tests/gpu runs them",
+    ("docs/guide/quick_start.md", 1): "a program of its own: run by main() below",
 }
 FRAME = """#include <cstdio>
 #include <cstring>
@@ -100,7 +100,7 @@ def blocks_of(page):
 
 
 def pages():
-    return ["README.md", *(str(p.relative_to(REPOSITORY)) for p in sorted((REPOSITORY / "docs").glob("*.md")))]
+    return ["README.md", *(str(p.relative_to(REPOSITORY)) for p in sorted((REPOSITORY / "docs").rglob("*.md")))]
 
 
 def program():
@@ -180,7 +180,7 @@ def run_pages(folder):
 
 def run_quick_start(folder):
     from programs import compiled, program_of
-    source = steady_file(Tree(REPOSITORY), "quick_start.cpp", program_of("docs/quick_start.md"))
+    source = steady_file(Tree(REPOSITORY), "quick_start.cpp", program_of("docs/guide/quick_start.md"))
     binary = compiled(folder, source, "-DNDEBUG")
     for model, code in (("scores", 0), ("integers", 1)):
         shutil.copy(folder / f"{model}.nsk", folder / "model.nsk")

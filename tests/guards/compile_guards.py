@@ -95,7 +95,7 @@ def precompiled(tree, folder, compiler, blocks):
 def documents(tree):
     """Every C++ block of the documents is a translation unit that compiles strictly."""
     jobs = []
-    for document in [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]:
+    for document in [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").rglob("*.md"))]:
         for number, block in enumerate(re.findall(r"^```cpp\n(.*?)^```$", document.read_text(), re.MULTILINE | re.DOTALL), 1):
             # A planted violation needs the blocks that it breaks, not all.
             if tree.root == REPOSITORY or "run_tile" in block:

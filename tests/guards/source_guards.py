@@ -184,7 +184,7 @@ def version(tree):
 
 def shown_programs(tree):
     """(where, text) of the C++ that users copy: blocks of the documents, and the examples."""
-    for document in [tree.root / "README.md", *sorted((tree.root / "docs").glob("*.md"))]:
+    for document in [tree.root / "README.md", *sorted((tree.root / "docs").rglob("*.md"))]:
         blocks = re.findall(r"^```cpp\n(.*?)^```$", document.read_text(), re.MULTILINE | re.DOTALL) if document.exists() else []
         yield from ((f"{document.name}, block {i}", block) for i, block in enumerate(blocks, 1))
     for path in sorted((tree.root / "examples").rglob("*")):

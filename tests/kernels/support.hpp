@@ -143,7 +143,7 @@ class placed {
   std::ptrdiff_t m_first = 0;
 };
 
-/// Packs weights [channel][k] and bias as docs/format.md says, one matrix.
+/// Packs weights [channel][k] and bias as docs/reference/file.md says, one matrix.
 inline void pack(const float* weights, const float* bias, int channels, int depth, float* to) {
   const int padded = (channels + 7) / 8 * 8, panels = padded <= 16 ? 1 : padded / 16;
   for (int p = 0; p < panels; ++p) {

@@ -175,7 +175,7 @@ def self_tests(folder):
     for isa in ([], ["--isa", "scalar"]):
         must("selftest", folder / "checked.nsk", *isa)
     damaged = bytearray((folder / "checked.nsk").read_bytes())
-    weights = int.from_bytes(damaged[32:40], "little")  # docs/format.md
+    weights = int.from_bytes(damaged[32:40], "little")  # docs/reference/file.md
     for at in range(weights, weights + 4096, 4):  # exponents of a panel
         damaged[at + 3] ^= 0x01
     (folder / "damaged.nsk").write_bytes(damaged)

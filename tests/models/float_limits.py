@@ -116,7 +116,7 @@ def check_case(folder, name, nodes, shape, constants, wrong):
 
 # Results that float32 has, and ONNX Runtime's order of operations does not reach.
 OTHER_KINDS = {"a product of large and small numbers", "the same the other way"}
-# Numbers that float32 has and that are exactly 0 here (docs/conventions.md), where later steps make something of them.
+# Numbers that float32 has and that are exactly 0 here (docs/reference/conventions.md), where later steps make something of them.
 REFUSED = {
     "a denormal exp that is scaled up": (chain(("Sub", "c"), "Exp", ("Mul", "d")), [1, 16], {"c": 100, "d": 1e30}),
     "log of a denormal exp": (chain(("Sub", "c"), "Exp", "Log"), [1, 16], {"c": 90}),

@@ -67,7 +67,7 @@ def floored(folder):
 
 
 def divided_by_zero(folder):
-    """0 by docs/conventions.md; LiteRT stops."""
+    """0 by docs/reference/conventions.md; LiteRT stops."""
     (folder / "m.tflite").write_bytes(quotients(None))
     np.save(folder / "x.npy", np.arange(-8, 8, dtype=np.int32))
     np.save(folder / "y.npy", np.int32([0, 3] * 8))

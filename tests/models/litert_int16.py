@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Single operators of TensorFlow Lite on int16 against the real numbers that they mean: how many steps netsuke and LiteRT are away from them.
 
-The real result is computed in double precision. Ours must be the nearest integer to it, LiteRT's no further away than docs/quantisation.md says
+The real result is computed in double precision. Ours must be the nearest integer to it, LiteRT's no further away than docs/reference/quantisation.md says
 (LIMITS): where that is more than one step, its kernels are a table or weights of few bits, and there is nothing to follow.
 """
 import pathlib
@@ -148,8 +148,8 @@ def distances(folder, op, inputs, scale, compute, options=None, constants=()):
 
 
 def documented():
-    """Rows of docs/quantisation.md: operators and the most steps that LiteRT is away."""
-    table = (REPOSITORY / "docs" / "quantisation.md").read_text().split("| operator on int16 |")[1].split("\n\n")[0]
+    """Rows of docs/reference/quantisation.md: operators and the most steps that LiteRT is away."""
+    table = (REPOSITORY / "docs" / "reference" / "quantisation.md").read_text().split("| operator on int16 |")[1].split("\n\n")[0]
     return {name: float(limit) for name, limit in re.findall(r"^\| ([A-Z0-9_, ]+) \| [0-9.]+ \| ([0-9.]+) \|$", table, re.M)}
 
 
@@ -169,7 +169,7 @@ def main():
         if theirs > LIMITS[name]:
             wrong.append(f"{name}: LiteRT is {theirs:.3f} steps away, more than is said")
     if documented() != LIMITS or set(worst) != set(LIMITS):
-        wrong.append(f"docs/quantisation.md has {documented()}")
+        wrong.append(f"docs/reference/quantisation.md has {documented()}")
     print("\n".join(wrong + [f"{len(worst)} kinds of operators, {len(wrong)} wrong"]))
     return 1 if wrong else 0
 

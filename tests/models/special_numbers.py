@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""What operators make of NaN and infinities, here and in ONNX Runtime: the tables of docs/conventions.md.
+"""What operators make of NaN and infinities, here and in ONNX Runtime: the tables of docs/reference/conventions.md.
 
-  special_numbers.py           fails where docs/conventions.md does not hold exactly these tables
+  special_numbers.py           fails where docs/reference/conventions.md does not hold exactly these tables
   special_numbers.py --print   prints them
 What ONNX Runtime gives is compared where the version is the one that the document names. Every instruction set of this machine must give the same. Each input is repeated, so that whole vectors and what is left of them are seen.
 """
@@ -158,12 +158,12 @@ def main():
     if sys.argv[1:] == ["--print"]:
         print("\n\n".join(found))
         return 0
-    document = (REPOSITORY / "docs" / "conventions.md").read_text()
+    document = (REPOSITORY / "docs" / "reference" / "conventions.md").read_text()
     seen = (lambda line: line) if f"ONNX Runtime {onnxruntime.__version__}" in document else plain
     written = {seen(line) for line in document.splitlines()}
     missing = [line for part in found for line in part.splitlines() if seen(line) not in written]
     for line in missing:
-        print(f"docs/conventions.md lacks the line\n  {line}")
+        print(f"docs/reference/conventions.md lacks the line\n  {line}")
     if missing:
         print("copy the tables that special_numbers.py --print shows, and read what changed")
     print(f"{sum(len(part.splitlines()) - 2 for part in found)} rows on {len(ISAS)} instruction sets")

@@ -240,7 +240,7 @@ def run_page(case, page, name):
 
 
 def avatar(case):
-    """The commands of docs/avatars.md: a photo that performs, then frames, one of which shows nobody."""
+    """The commands of docs/guide/avatars.md: a photo that performs, then frames, one of which shows nobody."""
     (detector, _), (attention_mesh, _), (mesh, _) = (case.model(n) for n in ("face_detection_short_range", "face_landmark_with_attention", "face_landmark"))
     path, image = case.images("astronaut.png", "face.jpg")[0]
     models, images = case.folder / "out" / "models", case.folder / "out" / "images"
@@ -251,7 +251,7 @@ def avatar(case):
     path.rename(images / "astronaut.png")
     for number, pixels in enumerate((image, rotated(image, TURN, MOVE)[0], np.full_like(image, 90), image), 1):
         Image.fromarray(pixels).save(models / f"frame{number}.png")
-    said = run_page(case, "avatars.md", "avatar")
+    said = run_page(case, "guide/avatars.md", "avatar")
     print(said.strip())
     found = re.findall(r"(\d+) frames, a face in (\d+), the detector ran in (\d+);", said)
     if found != [("120", "120", "1"), ("4", "3", "2")]:
@@ -301,14 +301,14 @@ def pose_tracking(case):
                 raise SystemExit(f"figure {k + 1}, frame {i + 1}: nose or shoulders are {off:.0f} pixels away")
     detector = find(MODEL_PLACES, "pose_detection.tflite")
     if detector is None or find(IMAGE_PLACES, "astronaut.png") is None or source.stem != "pose_landmark_full":
-        print("note: the commands of docs/avatars.md were not run: pose_detection.tflite, pose_landmark_full.tflite or astronaut.png is not on this machine")
+        print("note: the commands of docs/guide/avatars.md were not run: pose_detection.tflite, pose_landmark_full.tflite or astronaut.png is not on this machine")
         return
     folder = case.folder / "out" / "models"
     folder.mkdir(parents=True)
     (folder / source.name).symlink_to(source)
     must("convert", detector, "-o", folder / "pose_detection.nsk", "--quiet")
     (folder.parent / "images").symlink_to(find(IMAGE_PLACES, "astronaut.png").parent)
-    said = run_page(case, "avatars.md", "pose_tracking")
+    said = run_page(case, "guide/avatars.md", "pose_tracking")
     print(said.strip())
     if "60 frames, 2 people, 2.00 per frame" not in said:
         raise SystemExit("both people should be followed through all frames")

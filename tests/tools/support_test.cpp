@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The table of operators tells what imports: no more, no less, and as docs/operators.md has it.
+// The table of operators tells what imports: no more, no less, and as docs/reference/operators.md has it.
 #include <doctest/doctest.h>
 #include <algorithm>
 #include <fstream>
@@ -34,9 +34,9 @@ TEST_CASE("operators: the same for TensorFlow Lite") {
   CHECK(told == tflite_operators());
 }
 
-TEST_CASE("operators: docs/operators.md is what `nsk operators` prints") {
-  std::ifstream file(NSK_TEST_SOURCE_DIR "/docs/operators.md");
+TEST_CASE("operators: docs/reference/operators.md is what `nsk operators` prints") {
+  std::ifstream file(NSK_TEST_SOURCE_DIR "/docs/reference/operators.md");
   std::stringstream text;
   text << file.rdbuf();
-  CHECK_MESSAGE(text.str() == operators_page(), "write it again: nsk operators > docs/operators.md");
+  CHECK_MESSAGE(text.str() == operators_page(), "write it again: nsk operators > docs/reference/operators.md");
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// What headers that `nsk codegen` writes are made of: tensors whose places are constants, ports, and the memory of one
-/// network. docs/code_generation.md shows such a header.
+/// network. docs/guide/code_generation.md shows such a header.
 #include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
 #include <cstdint>

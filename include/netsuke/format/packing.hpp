@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Sizes of packed weights and of lane scratch: one source for converter, verifier and kernels. docs/format.md draws
-/// the layouts.
+/// Sizes of packed weights and of lane scratch: one source for converter, verifier and kernels. docs/reference/file.md
+/// draws the layouts.
 ///
 /// Output channels are in panels of 16 (one AVX-512 register, two AVX2, four NEON). The last panel is 8 wide when there
 /// are at most 8 channels, 24 wide when 1 to 8 channels would remain after the full panels, 16 otherwise; missing

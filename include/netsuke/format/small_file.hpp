@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// Small files: what nsk::prepare (netsuke/prepare.hpp) expands to the file that nsk::open opens. One source for the
-/// converter and the engine; docs/format.md draws them.
+/// converter and the engine; docs/reference/file.md draws them.
 ///
 /// [header 64][parts, 32 bytes each][what the parts store, one behind the other]
 ///

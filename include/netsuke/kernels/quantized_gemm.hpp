@@ -5,9 +5,10 @@
 ///   y = saturate(zero + round_half_even(float32(bias + sum of a * w) * scale[channel]))
 ///
 /// or, with a residual r, what is rounded is that product plus (r - residual_zero) * residual_scale. Sums are int32 and
-/// exact, so that their order is free; conversion, products and addition round once each (docs/quantisation.md). The
-/// zero point of the inputs is in the bias, as minus its product with the sum of the weights. Weights that int8 does
-/// not hold are stored less an offset, whose product with the sum of a row's bytes is added to the sums of that row.
+/// exact, so that their order is free; conversion, products and addition round once each
+/// (docs/reference/quantisation.md). The zero point of the inputs is in the bias, as minus its product with the sum of
+/// the weights. Weights that int8 does not hold are stored less an offset, whose product with the sum of a row's bytes
+/// is added to the sums of that row.
 #include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
 #include <cstdint>

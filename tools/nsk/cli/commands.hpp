@@ -78,7 +78,7 @@ struct inspect_options {
 };
 exit_code inspect(const inspect_options& o, command_files& files);
 
-/// Prints docs/operators.md.
+/// Prints docs/reference/operators.md.
 exit_code operators();
 
 struct json_options {

@@ -38,7 +38,7 @@ void rename(model_parts& parts, const std::string& from, const std::string& to);
 /// Replaces the constant tensor `name` in every variant that has it. `m` is the model before any edit.
 ///
 /// Constants that are stored plainly take an array of their own type and shape. Packed weights take float32 in the
-/// order that docs/format.md gives: convolutions [outputs, kernel_h, kernel_w, inputs per group], depthwise
+/// order that docs/reference/file.md gives: convolutions [outputs, kernel_h, kernel_w, inputs per group], depthwise
 /// convolutions [channels, kernel_h, kernel_w], dense layers [outputs, depth]; "NAME.bias" takes their biases
 /// [outputs]. Recorded check vectors go, because they belong to the constants before. Refuses names that are not there,
 /// other types and shapes, naming what is wanted.

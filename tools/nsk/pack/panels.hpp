@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Packs weights into the panels that the kernels read (netsuke/format/packing.hpp; docs/format.md draws them).
+/// Packs weights into the panels that the kernels read (netsuke/format/packing.hpp; docs/reference/file.md draws them).
 #include <algorithm>
 #include <vector>
 #include <netsuke/format/packing.hpp>

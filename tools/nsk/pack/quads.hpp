@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Packs int8 weights into the panels of quads that the kernels read (netsuke/format/packing.hpp; docs/format.md draws
-/// them).
+/// Packs int8 weights into the panels of quads that the kernels read (netsuke/format/packing.hpp;
+/// docs/reference/file.md draws them).
 #include <cstdint>
 #include <vector>
 

@@ -151,7 +151,7 @@ const std::vector<operator_support>& supported_operators() {
       {{"NonZero", "Compress"},
        "Compare and Scatter",
        "at most 2^24 elements; as many results as there can be at most, those not needed are -1 (NonZero) or 0; an "
-       "output NAME.count says how many there are; what may be behind: docs/converter.md"},
+       "output NAME.count says how many there are; what may be behind: docs/reference/options.md"},
       {{"Unique"},
        "TopK, FullyConnected and Scatter",
        "float32, int32, int64; every output, sorted and not, along an axis too, where pairs of slices have at most "

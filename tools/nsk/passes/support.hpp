@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// What imports, for people: the table of docs/operators.md. A test holds it against the rules of the canonicalisation.
+/// What imports, for people: the table of docs/reference/operators.md. A test holds it against the rules of the
+/// canonicalisation.
 #include <string>
 #include <vector>
 
@@ -21,7 +22,7 @@ const std::vector<operator_support>& supported_tflite_operators();
 /// Operators that have no kernel, but are folded where their inputs are constants or shapes; sorted.
 std::vector<std::string> folded_operators();
 
-/// docs/operators.md.
+/// docs/reference/operators.md.
 std::string operators_page();
 
 }

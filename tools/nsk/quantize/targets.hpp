@@ -28,7 +28,7 @@ struct target {
   std::int64_t kept_weights;
 };
 
-/// All that are known. docs/quantisation.md says where the rates come from.
+/// All that are known. docs/reference/quantisation.md says where the rates come from.
 const std::vector<target>& targets();
 
 /// Returns the target of a name; null where there is none.

@@ -21,7 +21,7 @@ struct layer_weights {
 
 struct weight_choices {
   bool per_channel = true;
-  bool pair_safe = true;  ///< scales are the least by which vpmaddubsw cannot saturate (docs/quantisation.md)
+  bool pair_safe = true;  ///< scales are the least by which vpmaddubsw cannot saturate (docs/reference/quantisation.md)
 };
 
 /// Stored weights, in the order of `values`, and a scale per channel; all equal unless per channel.

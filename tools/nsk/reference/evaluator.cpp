@@ -126,9 +126,10 @@ void require_known(const graph& g, const node& n) {
     refuse(describe(g, n) +
            ": this operator on stored integers is not supported. Export the model with pairs of QuantizeLinear and "
            "DequantizeLinear, or convert the float32 model that it was made from");
-  refuse(describe(g, n) +
-         ": this operator is not supported. Replace it in the exporter by operators of docs/operators.md, or " +
-         cure_that_ends_before(g, n));
+  refuse(
+      describe(g, n) +
+      ": this operator is not supported. Replace it in the exporter by operators of docs/reference/operators.md, or " +
+      cure_that_ends_before(g, n));
 }
 
 void infer_node(call& c) {

@@ -275,7 +275,7 @@ void evaluate_log_softmax(call& c) {
   });
 }
 
-/// 1 where ArgMax finds the maximum, a line that begins with NaN included (docs/conventions.md).
+/// 1 where ArgMax finds the maximum, a line that begins with NaN included (docs/reference/conventions.md).
 void evaluate_hardmax(call& c) {
   softmax(c, [](double* y, std::int64_t stride, std::int64_t length, double, double, const double* x) {
     std::int64_t best = 0;

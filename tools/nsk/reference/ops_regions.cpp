@@ -8,7 +8,7 @@
 namespace nsk::tool::reference {
 namespace {
 
-/// ONNX does not define indices outside; docs/conventions.md does.
+/// ONNX does not define indices outside; docs/reference/conventions.md does.
 std::int64_t clamped_index(std::int64_t index, std::int64_t length) {
   return std::clamp<std::int64_t>(index < 0 ? index + length : index, 0, length - 1);
 }

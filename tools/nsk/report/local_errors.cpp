@@ -32,7 +32,7 @@ array in_source_order(array got, const shape_t& shape, const std::vector<int>& o
 }
 
 /// Takes over the engine's numbers where the source's result is not a number: clamps make a limit of it there
-/// (docs/conventions.md).
+/// (docs/reference/conventions.md).
 void take_over_limits(const array& got, array& wanted) {
   if (!is_float(wanted.type)) return;
   for (std::int64_t i = 0; i < wanted.count(); ++i)

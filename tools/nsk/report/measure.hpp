@@ -30,7 +30,7 @@ inline constexpr std::int64_t all_elements = std::int64_t{1} << 62;
 inline constexpr double wrong_integer = 1e-2;
 
 /// What float32 may lose near its smallest normal number, 2^-126: numbers below it have few digits, and functions are
-/// exactly 0 there (docs/conventions.md).
+/// exactly 0 there (docs/reference/conventions.md).
 inline constexpr double no_difference = 0x1p-125;
 
 /// Returns the largest finite magnitude; beyond the numbers of `type`, float32 or wider, values count as infinite.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Writes completed plans as a .nsk file: header, FlatBuffers table, weights section (docs/format.md).
+/// Writes completed plans as a .nsk file: header, FlatBuffers table, weights section (docs/reference/file.md).
 #include <map>
 #include <string>
 #include <vector>

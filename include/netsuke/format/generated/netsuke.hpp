@@ -1030,7 +1030,7 @@ struct QuantizedConv2D FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   }
 };
 
-/// The same channel by channel. Quads hold the rows of a column of the window, see docs/format.md. weight_offset is -128 to 127.
+/// The same channel by channel. Quads hold the rows of a column of the window, see docs/reference/file.md. weight_offset is -128 to 127.
 struct QuantizedDepthwiseConv2D FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
     VT_WINDOW = 4, VT_INPUT_ZERO = 6, VT_ZERO = 8, VT_LOW = 10, VT_HIGH = 12, VT_WEIGHT_OFFSET = 14

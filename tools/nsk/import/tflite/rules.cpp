@@ -35,7 +35,7 @@ void apply(call& c) {
   const auto found = rules.find(c.name());
   if (found == rules.end())
     c.fail(std::string("this ") + (c.op().custom ? "custom " : "") +
-           "operator is not supported. Replace it in the exporter by operators of docs/operators.md, or " +
+           "operator is not supported. Replace it in the exporter by operators of docs/reference/operators.md, or " +
            ending_before(c));
   const definition& rule = found->second;
   c.require(!c.op().outputs.empty() || (rule.properties & without_results) != 0,

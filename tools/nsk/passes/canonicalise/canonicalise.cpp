@@ -45,7 +45,7 @@ void rewrite(context& c, const node& n) {
   if (r == nullptr)
     c.refuse(
         "the engine has no kernel for this operator. Replace it in the exporter by operators of "
-        "docs/operators.md, or " +
+        "docs/reference/operators.md, or " +
         cure_that_ends_before(c.source(), n));
   const value* other = other_than_float(c);
   if (r->takes == canonical::element_types::any || other == nullptr)
