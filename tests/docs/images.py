@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Images that scripts draw from tables are what those give now, and a changed table is noticed; links of the documents lead somewhere."""
+"""Images and tables that scripts make of other files are what those give now, and a changed source is noticed; links of the documents lead somewhere."""
 import pathlib
 import re
 import shutil
@@ -9,10 +9,11 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-RENDERED = {  # script: (table that it reads, text in it, text that changes the image)
+RENDERED = {  # script: (file that it reads, text in it, text that changes the image)
     "tools/draw_architecture.py": ("tests/guards/structure_guards.py", '"image": ["run"]', '"image": ["simd"]'),
     "tools/draw_gpu.py": ("docs/reference/gpu.md", "| game | render the scene |", "| game | render the level |"),
     "tools/draw_speed.py": ("docs/measurements/speed.md", "| 0.031 | 0.033 | 1.35 | 1.63 |", "| 0.031 | 0.033 | 1.35 | 1.93 |"),
+    "tools/errors_page.py": ("include/netsuke/core/status_list.h", "this is not a .nsk file", "this is no .nsk file"),
 }
 SHORT = ("README.md", 200)  # lines
 
@@ -24,10 +25,10 @@ def stale(root, script):
 def images():
     for script, (table, old, new) in RENDERED.items():
         if stale(ROOT, script):
-            yield f"an image is older than {table}: run {script}"
+            yield f"an image or a page is older than {table}: run {script}"
         with tempfile.TemporaryDirectory(prefix="nsk_images_") as folder:
             copy = pathlib.Path(folder)
-            for name in ("docs", "tools", "tests/guards"):
+            for name in ("docs", "tools", "tests/guards", "include/netsuke/core"):
                 shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
             text = (copy / table).read_text()
             if old not in text:
