@@ -20,6 +20,8 @@ from peers import PEERS, Refused, openvino_kernels
 # Name of a peer here -> its engine in peers.py, variables of its environment, and the instruction sets that it is held to.
 ENGINES = {
     "litert": ("litert", {}, "any"),
+    "mnn": ("mnn", {}, "any"),
+    "ncnn": ("ncnn", {}, "any"),
     "onnxruntime": ("onnxruntime", {}, "any"),
     "openvino": ("openvino", {}, "any"),
     "openvino-vnni": ("openvino", {"ONEDNN_MAX_CPU_ISA": "AVX512_CORE_VNNI"}, "avx512"),
@@ -28,7 +30,8 @@ ENGINES = {
 }
 # Large blocks of memory in large pages, as nsk bench has them (Linux, glibc 2.35).
 LARGE_PAGES = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
-PACKAGES = {"litert": "ai-edge-litert", "onnxruntime": "onnxruntime", "openvino": "openvino", "nncf": "nncf", "tract": "tract"}
+PACKAGES = {"litert": "ai-edge-litert", "mnn": "MNN", "ncnn": "ncnn", "nncf": "nncf", "onnxruntime": "onnxruntime", "openvino": "openvino",
+            "tract": "tract"}
 
 
 def version_of(engine):

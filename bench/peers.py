@@ -4,7 +4,13 @@
 
 A function raises ImportError where its package is not installed, and Refused where the engine does not take the model.
 """
+import importlib.util
 import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
 
 import numpy as np
 
@@ -90,7 +96,90 @@ def tract(source, inputs):
     return lambda: runnable.run(arguments), lambda results: [result.to_numpy() for result in results]
 
 
-PEERS = {"onnxruntime": onnxruntime, "litert": litert, "openvino": openvino, "tract": tract}
+def pnnx():
+    """Path of ncnn's converter. Its package is not imported, as it would ask for torch."""
+    package = importlib.util.find_spec("pnnx")
+    if package is None:
+        raise ImportError("its converter is missing: pip install --no-deps pnnx")
+    return pathlib.Path(package.origin).parent / "pnnx"
+
+
+def converted(folder, source, made, *command):
+    """Runs a converter of another engine; refused where it does not write `made`."""
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, cwd=folder)
+    if done.returncode != 0 or not (folder / made).exists():
+        raise Refused(f"{pathlib.Path(command[0]).name} does not convert {source.name}")
+    return str(folder / made)
+
+
+def mnn(source, inputs):
+    """MNN through its session, weights and activations in float32."""
+    import MNN as package
+    kind = {".onnx": "ONNX", ".tflite": "TFLITE"}[source.suffix]
+    with tempfile.TemporaryDirectory(prefix="nsk_mnn_") as place:
+        path = converted(pathlib.Path(place), source, "model.mnn", pathlib.Path(sys.executable).parent / "mnnconvert", "-f", kind, "--modelFile", source.resolve(),
+                         "--MNNModel", "model.mnn", "--bizCode", "nsk")
+        interpreter = package.Interpreter(path)
+    session = interpreter.createSession({"numThread": THREADS, "precision": "high"})
+    for name, value in inputs.items():
+        interpreter.resizeTensor(interpreter.getSessionInput(session, name), value.shape)
+    interpreter.resizeSession(session)
+    if any(value.dtype != np.float32 for value in inputs.values()):
+        raise Refused("is asked for inputs of floats only")
+    given = [(interpreter.getSessionInput(session, name), package.Tensor(value.shape, package.Halide_Type_Float, value, package.Tensor_DimensionType_Caffe))
+             for name, value in inputs.items()]
+    outputs = [interpreter.getSessionOutput(session, name) for name in names_of_outputs(source)]
+
+    def numbers_of(output):
+        host = package.Tensor(output.getShape(), package.Halide_Type_Float, np.zeros(output.getShape(), np.float32), package.Tensor_DimensionType_Caffe)
+        output.copyToHostTensor(host)
+        return np.array(host.getNumpyData(), np.float32).reshape(output.getShape())
+
+    def run():
+        for tensor, value in given:
+            tensor.copyFrom(value)  # a session writes over its inputs
+        interpreter.runSession(session)
+
+    return run, lambda _: [numbers_of(output) for output in outputs]
+
+
+def names_of_outputs(source):
+    """Names of a model's outputs, in its order, as ONNX Runtime reads them."""
+    import onnxruntime as package
+    if source.suffix != ".onnx":
+        raise Refused("is asked for ONNX only")
+    return [output.name for output in package.InferenceSession(str(source), providers=["CPUExecutionProvider"]).get_outputs()]
+
+
+def ncnn(source, inputs):
+    """ncnn by way of pnnx, weights and activations in float32. Its tensors have no batch."""
+    import ncnn as package
+    if source.suffix != ".onnx" or any(value.shape[0] != 1 or value.dtype != np.float32 for value in inputs.values()):
+        raise Refused("is asked for ONNX of one row of floats only")
+    outputs = [f"out{n}" for n in range(len(names_of_outputs(source)))]
+    net = package.Net()
+    net.opt.num_threads = THREADS
+    net.opt.use_fp16_packed = net.opt.use_fp16_storage = net.opt.use_fp16_arithmetic = net.opt.use_bf16_storage = False
+    with tempfile.TemporaryDirectory(prefix="nsk_ncnn_") as place:
+        shutil.copy(source, pathlib.Path(place) / "model.onnx")
+        shapes = ",".join(f"[{','.join(map(str, value.shape))}]" for value in inputs.values())
+        path = converted(pathlib.Path(place), source, "model.ncnn.param", pnnx(), "model.onnx", f"inputshape={shapes}", "fp16=0")
+        if net.load_param(path) != 0 or net.load_model(path.replace(".param", ".bin")) != 0:
+            raise Refused("does not load what pnnx writes")
+    given = [(f"in{n}", package.Mat(value[0]).clone()) for n, value in enumerate(inputs.values())]
+
+    def run():
+        extractor = net.create_extractor()
+        for name, value in given:
+            extractor.input(name, value)
+        return [extractor.extract(name) for name in outputs]
+
+    if any(code != 0 for code, _ in run()):
+        raise Refused("does not run what pnnx writes")
+    return run, lambda results: [np.array(result)[np.newaxis] for _, result in results]
+
+
+PEERS = {"onnxruntime": onnxruntime, "litert": litert, "openvino": openvino, "tract": tract, "mnn": mnn, "ncnn": ncnn}
 
 
 def load(name, source, inputs):

@@ -177,7 +177,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("parts", nargs="*", metavar="PART", help="speed, tools; both when left out")
     parser.add_argument("--models", nargs="+")
-    parser.add_argument("--peers", nargs="+", choices=ENGINES, default=[peer for peer in ENGINES if peer != "tract"])
+    parser.add_argument("--peers", nargs="+", choices=ENGINES, default=[peer for peer in ENGINES if peer not in ("mnn", "ncnn", "tract")])
     parser.add_argument("--isa", nargs="+", help="netsuke's instruction sets; avx2, and avx512 where there is one")
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--seconds", type=float, default=0.5, help="of each engine in each round")

@@ -13,7 +13,7 @@ def _options():
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 4
-    # Its pad fusion changes max pooling (docs/decisions/decisions.md), others compute in 8-bit integers.
+    # Its pad fusion changes max pooling (docs/decisions/tests.md), others compute in 8-bit integers.
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     return options
 

@@ -27,7 +27,7 @@ struct mask {
 };
 
 /// What kernels choose for this instruction set. Measured: from eleven rows on pointers to rows and
-/// bounds of loops are spilled, ten rows of one or two registers spill none (docs/decisions/decisions.md). Masks make
+/// bounds of loops are spilled, ten rows of one or two registers spill none (docs/decisions/kernels.md). Masks make
 /// parts of registers as cheap as whole ones.
 struct tuning {
   static constexpr bool loads_inputs_first = false;  ///< compilers hold the inputs of all rows of a GEMM tile at once
@@ -71,7 +71,7 @@ NSK_INLINE f32 fma(f32 a, f32 b, f32 c) { return {_mm512_fmadd_ps(a.v, b.v, c.v)
 NSK_INLINE f32 neg_fma(f32 a, f32 b, f32 c) { return {_mm512_fnmadd_ps(a.v, b.v, c.v)}; }
 NSK_INLINE f32 load_low(const float* p) { return {_mm512_castps256_ps512(_mm256_loadu_ps(p))}; }
 /// As an integer: on a Zen 4 the instruction for floats delays the multiply-adds of 256 bits
-/// (docs/decisions/decisions.md).
+/// (docs/decisions/kernels.md).
 NSK_INLINE f32 broadcast_low(const float* p) {
   std::int32_t bits;
   std::memcpy(&bits, p, sizeof(bits));

@@ -24,7 +24,7 @@ struct mask {
 };
 
 /// What kernels choose for this instruction set. Measured on its code: compilers load the inputs of
-/// all rows first, so 5 rows of a panel of 16 and 3 of one of 24 spill nothing (docs/decisions/decisions.md).
+/// all rows first, so 5 rows of a panel of 16 and 3 of one of 24 spill nothing (docs/decisions/kernels.md).
 struct tuning {
   static constexpr bool loads_inputs_first = true;  ///< compilers hold the inputs of all rows of a GEMM tile at once
   static constexpr int max_gemm_rows = 16;          ///< of a GEMM tile, whatever its registers allow

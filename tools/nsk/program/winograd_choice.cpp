@@ -13,7 +13,7 @@ struct layer_size {
 
 /// Cycles of one core with AVX2, as measured: multiply-adds a cycle of products, bytes of weights a cycle where they
 /// come from the last-level cache or from memory, which products hide or wait for, and what transforms take for each
-/// channel of a cell (docs/decisions/decisions.md).
+/// channel of a cell (docs/decisions/kernels.md).
 constexpr double direct_rate = 13.8, winograd_rate = 14.5, weight_bytes = 8;
 struct transform_cycles {
   double input, output;
