@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """What pages and --help say of options, headers and files is what there is.
 
-Options in code spans of README.md and docs/*.md belong to a command of nsk, or to an example that examples/README.md lists. The list of public
-headers is complete. `nsk json` and `nsk codegen` write the files that their help names.
+Options in code spans of README.md and docs/*.md belong to a command of nsk, or to an example that examples/README.md lists. docs/reference/options.md
+has every option of every command. The list of public headers is complete. `nsk json` and `nsk codegen` write the files that their help names.
 """
 import pathlib
 import re
@@ -21,6 +21,15 @@ ELSEWHERE = {"--all", "--build", "--whole", "--threads", "--families", "--peers"
 def options_of_commands():
     listed = re.findall(r"^  (\w[\w-]*) ", nsk("--help").stdout, re.MULTILINE)
     return set(OPTION.findall("".join(nsk(command, "--help").stdout for command in listed)))
+
+
+def missing_options(page):
+    """Options of a command that its section of docs/reference/options.md does not have; `quantize` refers to `convert`."""
+    sections = dict(re.findall(r"^## ([\w-]+)\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL))
+    for command in re.findall(r"^  (\w[\w-]*) ", nsk("--help").stdout.split("Example:")[0], re.MULTILINE):
+        text = sections.get(command, "") + (sections.get("convert", "") if command == "quantize" else "")
+        for option in sorted(set(OPTION.findall(nsk(command, "--help").stdout.split("Options:")[1].split("\n\n")[0])) - {"--help"} - set(OPTION.findall(text))):
+            yield f"docs/reference/options.md: {option} of nsk {command} is missing in its section"
 
 
 def unknown_options(name, text, known):
@@ -64,6 +73,10 @@ def main():
         failures += unknown_options(page.name, page.read_text(), known)
     conventions = (REPOSITORY / "docs" / "reference" / "conventions.md").read_text()
     failures += headers(conventions)
+    options = (REPOSITORY / "docs" / "reference" / "options.md").read_text()
+    failures += missing_options(options)
+    if not list(missing_options(options.replace("`--lanes N`", "`N`"))):
+        failures.append("a planted page without an option is not reported")
     if not list(unknown_options("planted", "give `--bogus-option 3`", known)) or not headers(conventions.replace("`batcher.hpp`, ", "")):
         failures.append("planted claims are not reported")
     with tempfile.TemporaryDirectory(prefix="nsk_claims_") as folder:

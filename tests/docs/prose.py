@@ -38,7 +38,6 @@ NOT_YET = {
     "docs/reference/file.md",
     "docs/reference/gpu.md",
     "docs/reference/operators.md",
-    "docs/reference/options.md",
     "docs/reference/quantisation.md",
 }
 
