@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /// Times the kernels on stored integers against the float32 kernels of the same build on the same shapes, one thread,
-/// in turn: the ratios of docs/reference/quantisation.md. Every byte is compared with sums of int64; a wrong one makes
+/// in turn: the ratios of docs/measurements/quantisation.md. Every byte is compared with sums of int64; a wrong one makes
 /// the exit code 1. Usage: bench_integer_kernels [part of a name] [seconds per shape]
 #include <algorithm>
 #include <chrono>

@@ -2,7 +2,7 @@
 // One face detector in several formats (float32, fp16, int8), side by side in one image: the faces that each finds, the
 // size of its file, its time, and how much its boxes overlap those of the first.
 //   compare_formats MODEL.nsk MODEL.nsk ... PHOTO.jpg [-o OUT.png] [--score 0.5] [--rounds 51]
-// docs/reference/quantisation.md has the commands that make the models.
+// docs/measurements/quantisation.md has the commands that make the models.
 #include <memory>
 #include "support/command_line.hpp"
 #include "support/faces.hpp"

@@ -7,7 +7,7 @@
 The float results are those of ONNX Runtime and LiteRT. No image that is tested, nor a part of one, is a sample of the calibration; digits and lines of
 text are rendered from other seeds. Images and models are beside the checkout; what is not there is left out with a note.
 
-BlazeFace's back camera model loses its faces where all of its layers are integers (docs/reference/quantisation.md says why): the test knows. What fp16, --max-drop and
+BlazeFace's back camera model loses its faces where all of its layers are integers (docs/measurements/quantisation.md says why): the test knows. What fp16, --max-drop and
 --equalize keep is held. Three faces of the front camera's model have boxes so near the threshold that an overlap of 0.95 asks for scores within about
 0.015, and int8 in a few layers alone moves them by more (the page has the figures): there the faces are held, and a smaller overlap. A face is not wrong where
 the float network sees one whose score is below its threshold by less than a hundredth.
@@ -146,7 +146,7 @@ def check_faces(folder):
             if held is not None and (unmatched > allowed or min(overlaps, default=0) < held):
                 failures.append(f"not held: {said}")
             if held is None and not unmatched and min(overlaps, default=0) >= OVERLAP:
-                failures.append(f"better than docs/reference/quantisation.md says, so hold it: {said}")
+                failures.append(f"better than docs/measurements/quantisation.md says, so hold it: {said}")
 
 
 def with_alpha(image):

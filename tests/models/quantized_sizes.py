@@ -21,7 +21,7 @@ from onnx import TensorProto, helper, numpy_helper
 from models import RANGES, must, nsk, path_of, told
 
 SMALL_BIT = 16
-# format -> options, largest share of the source's bytes, whether it moves outputs by no more than docs/reference/quantisation.md says
+# format -> options, largest share of the source's bytes, whether it moves outputs by no more than docs/measurements/quantisation.md says
 FORMATS = {"fp16": (["--format", "fp16"], 0.52, 2e-3), "fp16, size": (["--format", "fp16", "--target", "size"], 0.52, 2e-3),
            "w8": (["--format", "w8"], 0.30, 0.1), "w8, size": (["--format", "w8", "--target", "size"], 0.28, 0.1),
            "int8, size": (["--target", "size"], 0.28, None)}
