@@ -9,10 +9,10 @@
 #include <cstdlib>
 #include <string>
 #include <vector>
-#include <netsuke/kernels/conv_2d.hpp>
-#include <netsuke/kernels/depthwise_conv_2d.hpp>
-#include <netsuke/kernels/quantized_conv_2d.hpp>
-#include <netsuke/kernels/quantized_depthwise_conv_2d.hpp>
+#include <netsuke/kernels/conv/conv_2d.hpp>
+#include <netsuke/kernels/depthwise/depthwise_conv_2d.hpp>
+#include <netsuke/kernels/int8/quantized_conv_2d.hpp>
+#include <netsuke/kernels/int8/quantized_depthwise_conv_2d.hpp>
 #include <netsuke/simd/float_env.hpp>
 #include "../tests/kernels/quantized_support.hpp"
 

@@ -11,10 +11,10 @@
 #include <cstring>
 #include <string>
 #include <vector>
-#include <netsuke/kernels/conv_2d.hpp>
-#include <netsuke/kernels/depthwise_conv_2d.hpp>
-#include <netsuke/kernels/fully_connected.hpp>
-#include <netsuke/kernels/impl/winograd_weights.hpp>
+#include <netsuke/kernels/conv/conv_2d.hpp>
+#include <netsuke/kernels/depthwise/depthwise_conv_2d.hpp>
+#include <netsuke/kernels/dense/fully_connected.hpp>
+#include <netsuke/kernels/product/winograd_weights.hpp>
 #include <netsuke/simd/float_env.hpp>
 #include "../tests/oracle/naive.hpp"
 

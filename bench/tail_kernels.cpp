@@ -11,14 +11,14 @@
 #include <functional>
 #include <string>
 #include <vector>
-#include <netsuke/kernels/binary.hpp>
-#include <netsuke/kernels/copy.hpp>
-#include <netsuke/kernels/fill.hpp>
-#include <netsuke/kernels/pool_2d.hpp>
-#include <netsuke/kernels/reduce.hpp>
-#include <netsuke/kernels/resize_2d.hpp>
-#include <netsuke/kernels/softmax.hpp>
-#include <netsuke/kernels/unary.hpp>
+#include <netsuke/kernels/elements/binary.hpp>
+#include <netsuke/kernels/elements/copy.hpp>
+#include <netsuke/kernels/elements/fill.hpp>
+#include <netsuke/kernels/images/pool_2d.hpp>
+#include <netsuke/kernels/lines/reduce.hpp>
+#include <netsuke/kernels/images/resize_2d.hpp>
+#include <netsuke/kernels/lines/softmax.hpp>
+#include <netsuke/kernels/elements/unary.hpp>
 
 namespace {
 

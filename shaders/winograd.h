@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Cells of Winograd's convolution, 3 x 3 with stride 1: PIXELS x PIXELS outputs, which read SIDE x SIDE inputs and become
-// as many points (include/netsuke/kernels/impl/winograd_tile.hpp has the matrices). A group of threads transforms ITEMS
+// as many points (include/netsuke/kernels/product/winograd_tile.hpp has the matrices). A group of threads transforms ITEMS
 // quads of channels: SIDE threads a column each, then a row each of what they left in group memory. Scratch holds float4
 // [point][cell][quad]; pc.count are cells.
 #define SIDE uint(PIXELS + 2)

@@ -21,6 +21,17 @@ ENGINE_ARROWS = {
     "gpu": ["image"],
     "c": ["run"],
 }
+# Rooms of kernels/; what lies beside them is for all rooms and includes none.
+KERNEL_ARROWS = {
+    "elements": [],
+    "lines": ["elements"],
+    "images": [],
+    "product": ["lines"],
+    "conv": ["product"],
+    "depthwise": ["product"],
+    "dense": ["conv"],
+    "int8": ["product"],
+}
 TOOL_ARROWS = {
     "graph": [],
     "reference": ["graph"],
@@ -48,6 +59,7 @@ TOOL_ARROWS = {
 }
 PLACES = [  # what files are below, how they include each other, and the arrows between their folders
     ("include/netsuke", r'\s*#\s*include\s*<netsuke/([^>]+)>', ENGINE_ARROWS),
+    ("include/netsuke/kernels", r'\s*#\s*include\s*<netsuke/kernels/([^>]+)>', KERNEL_ARROWS),
     ("tools/nsk", r'\s*#\s*include\s*"([^"]+)"', TOOL_ARROWS),
 ]
 
@@ -81,8 +93,8 @@ def includes(base, pattern):
 
 
 def folder_of(name):
-    """The folder of a file; impl/ and generated/ are parts of the folder that they are in."""
-    return re.sub(r"/(impl|generated)(?=/|$)", "", name.rpartition("/")[0])
+    """The folder of a file; impl/, generated/ and paths/ are parts of the folder that they are in."""
+    return re.sub(r"/(impl|generated|paths)(?=/|$)", "", name.rpartition("/")[0])
 
 
 def cycles(base, pattern):
@@ -141,6 +153,8 @@ def plant_tool(name, text):
 GUARDS = {
     "arrows": (arrows, [
         ("a kernel that knows sessions", lambda t: t.plant("kernels/seeded.hpp", "#include <netsuke/run/session.hpp>\n")),
+        ("a product that knows convolutions", lambda t: t.plant("kernels/product/seeded.hpp", "#include <netsuke/kernels/conv/conv_2d.hpp>\n")),
+        ("a kernel for all rooms that includes one", lambda t: t.plant("kernels/seeded.hpp", "#include <netsuke/kernels/elements/box.hpp>\n")),
         ("a folder without a place", lambda t: t.plant("seeded/seeded.hpp", "inline int seeded;\n")),
         ("a graph that is evaluated", plant_tool("graph/seeded.hpp", '#include "reference/evaluator.hpp"\n')),
         ("a pass that writes files", plant_tool("passes/fuse/seeded.cpp", '#include "write/file.hpp"\n')),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // binary: every operation, broadcasting over any dimensions, epilogues, in place, tiles.
-#include <netsuke/kernels/binary.hpp>
+#include <netsuke/kernels/elements/binary.hpp>
 #include "tail_fixture.hpp"
 
 namespace {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <doctest/doctest.h>
-#include <netsuke/kernels/fully_connected.hpp>
+#include <netsuke/kernels/dense/fully_connected.hpp>
 #include <vector>
 #include "support.hpp"
 

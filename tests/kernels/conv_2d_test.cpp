@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <limits>
 #include <doctest/doctest.h>
-#include <netsuke/kernels/conv_2d.hpp>
+#include <netsuke/kernels/conv/conv_2d.hpp>
 #include "support.hpp"
 
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // copy: all element sizes, permutations, slices by negative strides, broadcasts, borders, tiles; exact.
-#include <netsuke/kernels/copy.hpp>
+#include <netsuke/kernels/elements/copy.hpp>
 #include "tail_fixture.hpp"
 
 namespace {

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <netsuke/kernels/arg_reduce.hpp>
-#include <netsuke/kernels/arithmetic.hpp>
-#include <netsuke/kernels/cast.hpp>
-#include <netsuke/kernels/compare.hpp>
-#include <netsuke/kernels/scatter.hpp>
-#include <netsuke/kernels/select.hpp>
+#include <netsuke/kernels/lines/arg_reduce.hpp>
+#include <netsuke/kernels/elements/arithmetic.hpp>
+#include <netsuke/kernels/elements/cast.hpp>
+#include <netsuke/kernels/elements/compare.hpp>
+#include <netsuke/kernels/elements/scatter.hpp>
+#include <netsuke/kernels/elements/select.hpp>
 #include "tail_fixture.hpp"
 
 namespace {

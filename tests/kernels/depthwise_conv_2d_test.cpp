@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <doctest/doctest.h>
-#include <netsuke/kernels/depthwise_conv_2d.hpp>
+#include <netsuke/kernels/depthwise/depthwise_conv_2d.hpp>
 #include "support.hpp"
 
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // dynamic_range and dynamic_quantize: layouts, one sign, zeros, equal numbers, special numbers, tiles.
-#include <netsuke/kernels/dynamic_quantize.hpp>
+#include <netsuke/kernels/int8/dynamic_quantize.hpp>
 #include "tail_fixture.hpp"
 
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // fill: every element type, conversions, layouts, borders, tiles.
-#include <netsuke/kernels/fill.hpp>
+#include <netsuke/kernels/elements/fill.hpp>
 #include "tail_fixture.hpp"
 
 namespace {

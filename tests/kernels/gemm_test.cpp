@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <utility>
 #include <doctest/doctest.h>
-#include <netsuke/kernels/fully_connected.hpp>
-#include <netsuke/kernels/mat_mul.hpp>
-#include <netsuke/kernels/pack_panels.hpp>
+#include <netsuke/kernels/dense/fully_connected.hpp>
+#include <netsuke/kernels/dense/mat_mul.hpp>
+#include <netsuke/kernels/product/pack_panels.hpp>
 #include "support.hpp"
 
 namespace {

@@ -2,10 +2,10 @@
 // Kernels with float16 weights: the bits that float32 panels of the same numbers give.
 #include <cmath>
 #include <doctest/doctest.h>
-#include <netsuke/kernels/conv_2d.hpp>
-#include <netsuke/kernels/depthwise_conv_2d.hpp>
-#include <netsuke/kernels/fully_connected.hpp>
-#include <netsuke/kernels/recurrent.hpp>
+#include <netsuke/kernels/conv/conv_2d.hpp>
+#include <netsuke/kernels/depthwise/depthwise_conv_2d.hpp>
+#include <netsuke/kernels/dense/fully_connected.hpp>
+#include <netsuke/kernels/dense/recurrent.hpp>
 #include "support.hpp"
 
 namespace {

@@ -2,11 +2,11 @@
 // Operators that compute or follow indices: every axis, every layout, ties, NaN, indices outside, boxes by brute force.
 #include <cmath>
 #include <limits>
-#include <netsuke/kernels/arg_reduce.hpp>
-#include <netsuke/kernels/gather.hpp>
-#include <netsuke/kernels/non_max_suppression.hpp>
+#include <netsuke/kernels/lines/arg_reduce.hpp>
+#include <netsuke/kernels/elements/gather.hpp>
+#include <netsuke/kernels/lines/non_max_suppression.hpp>
 #include <netsuke/format/scratch.hpp>
-#include <netsuke/kernels/top_k.hpp>
+#include <netsuke/kernels/lines/top_k.hpp>
 #include "tail_fixture.hpp"
 
 namespace {

@@ -2,7 +2,7 @@
 // integer_conv_2d against sums of int64 over the taps of the definition: sums and real numbers, groups, strides,
 // dilations, pads, gaps between pixels, tiles, residuals and functions behind them.
 #include <doctest/doctest.h>
-#include <netsuke/kernels/integer_conv_2d.hpp>
+#include <netsuke/kernels/int8/integer_conv_2d.hpp>
 #include "quantized_support.hpp"
 
 namespace integer_convolutions {

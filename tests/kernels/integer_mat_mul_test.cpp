@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // integer_mat_mul: both types, layouts, one matrix for all, tiles; sums wrap.
-#include <netsuke/kernels/integer_mat_mul.hpp>
+#include <netsuke/kernels/int8/integer_mat_mul.hpp>
 #include "tail_fixture.hpp"
 
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // matrix_function: determinants and inverses of every size, layouts, tiles, singular matrices, NaN.
-#include <netsuke/kernels/matrix_function.hpp>
+#include <netsuke/kernels/dense/matrix_function.hpp>
 #include "tail_fixture.hpp"
 
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Layer and local response normalisation against double precision; the same bits on every instruction set.
-#include <netsuke/kernels/layer_normalization.hpp>
-#include <netsuke/kernels/local_response_normalization.hpp>
+#include <netsuke/kernels/lines/layer_normalization.hpp>
+#include <netsuke/kernels/lines/local_response_normalization.hpp>
 #include "tail_fixture.hpp"
 
 TEST_CASE("layer_normalization: lengths around sixteen, layouts, without centre, in place") {

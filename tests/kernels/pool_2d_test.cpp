@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // pool_2d: windows, strides, dilations, paddings on all sides, counting of padding, channel counts around vector
 // widths, tiles.
-#include <netsuke/kernels/pool_2d.hpp>
+#include <netsuke/kernels/images/pool_2d.hpp>
 #include "tail_fixture.hpp"
 
 namespace {

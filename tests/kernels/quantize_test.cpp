@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // quantize, dequantize, byte_table and quantized_binary: both types, halves, ends of the range, special numbers,
 // layouts, tiles.
-#include <netsuke/kernels/byte_table.hpp>
-#include <netsuke/kernels/quantize.hpp>
-#include <netsuke/kernels/quantized_binary.hpp>
+#include <netsuke/kernels/int8/byte_table.hpp>
+#include <netsuke/kernels/int8/quantize.hpp>
+#include <netsuke/kernels/int8/quantized_binary.hpp>
 #include "tail_fixture.hpp"
 
 namespace {

@@ -2,7 +2,7 @@
 // quantized_conv_2d against sums of int64 over the taps of the definition: groups, strides, dilations, pads, gaps
 // between pixels, tiles, residuals, weights of uint8 with any zero point.
 #include <doctest/doctest.h>
-#include <netsuke/kernels/quantized_conv_2d.hpp>
+#include <netsuke/kernels/int8/quantized_conv_2d.hpp>
 #include "quantized_support.hpp"
 
 namespace {

@@ -2,7 +2,7 @@
 // quantized_depthwise_conv_2d against sums of int64 over the taps of the definition: kernels, strides, dilations, pads,
 // channels around a block of vectors, gaps between pixels, tiles, weights of uint8 with zero points.
 #include <doctest/doctest.h>
-#include <netsuke/kernels/quantized_depthwise_conv_2d.hpp>
+#include <netsuke/kernels/int8/quantized_depthwise_conv_2d.hpp>
 #include "quantized_support.hpp"
 
 namespace {

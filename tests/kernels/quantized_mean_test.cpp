@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <doctest/doctest.h>
 #include <netsuke/format/limits.hpp>
-#include <netsuke/kernels/quantized_mean.hpp>
+#include <netsuke/kernels/int8/quantized_mean.hpp>
 #include "quantized_support.hpp"
 
 namespace {

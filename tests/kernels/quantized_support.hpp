@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <vector>
-#include <netsuke/kernels/quantized_gemm.hpp>
+#include <netsuke/kernels/int8/quantized_gemm.hpp>
 #include "support.hpp"
 
 namespace stored {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Random numbers: the generator against its authors' known answers, each kind against double precision and its
 // distribution; elements that do not depend on tiles, layout or the rows beside them.
-#include <netsuke/kernels/random.hpp>
+#include <netsuke/kernels/elements/random.hpp>
 #include "tail_fixture.hpp"
 
 namespace {

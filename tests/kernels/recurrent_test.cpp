@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Recurrent layers against double precision: every kind and option, any tiles; the same bits on every instruction set.
-#include <netsuke/kernels/recurrent.hpp>
+#include <netsuke/kernels/dense/recurrent.hpp>
 #include <oracle/naive_recurrent.hpp>
 #include "tail_fixture.hpp"
 

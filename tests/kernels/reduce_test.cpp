@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // reduce: every kind over every set of axes, layouts, lengths around 16, epilogues, tiles.
-#include <netsuke/kernels/reduce.hpp>
+#include <netsuke/kernels/lines/reduce.hpp>
 #include "tail_fixture.hpp"
 
 namespace {

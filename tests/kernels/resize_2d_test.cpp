@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // resize_2d: one, two, four and many taps, any tables, channel counts around vector widths, long rows, tiles.
-#include <netsuke/kernels/resize_2d.hpp>
+#include <netsuke/kernels/images/resize_2d.hpp>
 #include "tail_fixture.hpp"
 
 namespace {

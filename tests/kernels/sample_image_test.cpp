@@ -3,7 +3,7 @@
 // four pixels around each position in double precision.
 #include <cmath>
 #include <limits>
-#include <netsuke/kernels/sample_image.hpp>
+#include <netsuke/kernels/images/sample_image.hpp>
 #include "tail_fixture.hpp"
 
 namespace {

@@ -2,7 +2,7 @@
 // scatter: every axis, kind, type and layout; several updates of one element, positions from the end and outside, in
 // place, tiles of whole lines; against the loop that the operator's definition is.
 #include <limits>
-#include <netsuke/kernels/scatter.hpp>
+#include <netsuke/kernels/elements/scatter.hpp>
 #include "tail_fixture.hpp"
 
 namespace {

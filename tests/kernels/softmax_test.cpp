@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // softmax: every axis, logarithm, layouts, in place, lengths around 16, extreme values, tiles of whole lines.
-#include <netsuke/kernels/softmax.hpp>
+#include <netsuke/kernels/lines/softmax.hpp>
 #include "tail_fixture.hpp"
 
 namespace {

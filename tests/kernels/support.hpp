@@ -7,7 +7,7 @@
 #include <vector>
 #include <netsuke/format/packing.hpp>
 #include <netsuke/core/tensor.hpp>
-#include <netsuke/kernels/kernel_set.hpp>
+#include <netsuke/kernels/path.hpp>
 #include "../oracle/naive.hpp"
 
 namespace {

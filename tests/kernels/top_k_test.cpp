@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
-#include <netsuke/kernels/top_k.hpp>
+#include <netsuke/kernels/lines/top_k.hpp>
 #include "tail_fixture.hpp"
 
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Decision trees: every test, NaN, every way to take leaves together, against trees that are walked as objects.
-#include <netsuke/kernels/tree_ensemble.hpp>
+#include <netsuke/kernels/dense/tree_ensemble.hpp>
 #include <limits>
 #include <map>
 #include <memory>

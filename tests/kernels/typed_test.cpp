@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Operators on any element type: values at the edges of types, broadcasts, every layout, random tiles.
-#include <netsuke/kernels/arithmetic.hpp>
-#include <netsuke/kernels/cast.hpp>
-#include <netsuke/kernels/compare.hpp>
-#include <netsuke/kernels/select.hpp>
+#include <netsuke/kernels/elements/arithmetic.hpp>
+#include <netsuke/kernels/elements/cast.hpp>
+#include <netsuke/kernels/elements/compare.hpp>
+#include <netsuke/kernels/elements/select.hpp>
 #include "tail_fixture.hpp"
 
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // unary: every function, layouts, in place, prelu slopes and residuals, tiles.
-#include <netsuke/kernels/unary.hpp>
+#include <netsuke/kernels/elements/unary.hpp>
 #include "tail_fixture.hpp"
 
 namespace {

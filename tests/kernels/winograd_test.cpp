@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <doctest/doctest.h>
-#include <netsuke/kernels/conv_2d.hpp>
+#include <netsuke/kernels/conv/conv_2d.hpp>
 #include "../model/winograd_matrix.hpp"
 #include "support.hpp"
 

@@ -2,9 +2,9 @@
 #pragma once
 /// Valid plans of one step on stored integers each.
 #include "sample_plans.hpp"
-#include <netsuke/kernels/quantized_conv_2d.hpp>
-#include <netsuke/kernels/quantized_depthwise_conv_2d.hpp>
-#include <netsuke/kernels/resize_2d.hpp>
+#include <netsuke/kernels/int8/quantized_conv_2d.hpp>
+#include <netsuke/kernels/int8/quantized_depthwise_conv_2d.hpp>
+#include <netsuke/kernels/images/resize_2d.hpp>
 
 namespace test::quantized {
 using format::DataType;

@@ -4,7 +4,7 @@
 #include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
 #include <netsuke/kernels/border.hpp>
-#include <netsuke/kernels/conv_2d.hpp>
+#include <netsuke/kernels/conv/conv_2d.hpp>
 
 NSK_BEGIN
 namespace codegen {

@@ -13,7 +13,7 @@
 #include <netsuke/core/tensor.hpp>
 #include <netsuke/format/tiles.hpp>
 #include <netsuke/kernels/args.hpp>
-#include <netsuke/kernels/kernel_set.hpp>
+#include <netsuke/kernels/path.hpp>
 #include <netsuke/simd/float_env.hpp>
 
 NSK_BEGIN

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// One row of a recurrent layer in one direction, for generated networks: lengths are constants, the gates' functions
-/// are the usual ones. Operations and their order are those of kernels/recurrent.hpp.
+/// are the usual ones. Operations and their order are those of kernels/dense/recurrent.hpp.
 #include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <netsuke/codegen/small.hpp>
-#include <netsuke/kernels/impl/recurrent_gates.hpp>
+#include <netsuke/kernels/dense/recurrent_gates.hpp>
 #include <netsuke/simd/begin.hpp>
 
 NSK_BEGIN

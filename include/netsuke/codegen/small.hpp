@@ -111,7 +111,7 @@ inline void dense(const float* x, const float* weights, float* y, float alpha = 
   if constexpr (!at_once) map<F, Channels>(y, y, alpha, beta);
 }
 
-/// x op y, as kernels/binary.hpp has it.
+/// x op y, as kernels/elements/binary.hpp has it.
 template <binary_kind Kind>
 NSK_INLINE simd::f32 combined(simd::f32 x, simd::f32 y) {
   if constexpr (Kind == binary_kind::add)

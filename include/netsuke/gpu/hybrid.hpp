@@ -18,7 +18,7 @@
 #include <netsuke/core/hide_macros.hpp>
 #include <cstring>
 #include <netsuke/gpu/plan.hpp>
-#include <netsuke/kernels/fill.hpp>
+#include <netsuke/kernels/elements/fill.hpp>
 #include <netsuke/run/session.hpp>
 
 NSK_BEGIN

@@ -62,7 +62,7 @@ struct binary_args : binary_params {
   epilogue e;
 };
 
-/// The recurrence of a layer over time: kernels/recurrent.hpp. Last dimensions have stride 1.
+/// The recurrence of a layer over time: kernels/dense/recurrent.hpp. Last dimensions have stride 1.
 struct recurrent_args : recurrent_params {
   tensor_view input;      ///< [B, T, D, gates * H]: products of the layer's inputs, and biases
   tensor_view initial_h;  ///< [B, D, H]

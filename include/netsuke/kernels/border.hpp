@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <netsuke/core/tensor.hpp>
-#include <netsuke/kernels/impl/pixel_block.hpp>
-#include <netsuke/kernels/impl/rows.hpp>
+#include <netsuke/kernels/pixel_block.hpp>
+#include <netsuke/kernels/output_rows.hpp>
 #include <netsuke/simd/vec.hpp>
 #include <netsuke/simd/begin.hpp>
 

@@ -3,15 +3,15 @@
 /// What happens to results between the accumulators and memory: residual, function, store.
 ///
 /// A residual, and clip, hard_swish, prelu or leaky_relu, are done in registers. Other functions are computed in place
-/// behind a few stored tiles, by one compact loop per function (impl/lines.hpp), so that no kernel carries their code.
-/// What fits neither (a residual behind the function, rows or columns that are not whole tiles) goes through a block on
-/// the stack.
+/// behind a few stored tiles, by one compact loop per function (function_lines.hpp), so that no kernel carries their
+/// code. What fits neither (a residual behind the function, rows or columns that are not whole tiles) goes through a
+/// block on the stack.
 #include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <netsuke/kernels/args.hpp>
-#include <netsuke/kernels/impl/lines.hpp>
-#include <netsuke/kernels/kernel_set.hpp>
+#include <netsuke/kernels/function_lines.hpp>
+#include <netsuke/kernels/path.hpp>
 #include <netsuke/simd/vec.hpp>
 #include <netsuke/simd/begin.hpp>
 

@@ -2,7 +2,7 @@
 #pragma once
 /// Position of the largest or smallest element along an axis.
 #include <netsuke/core/hide_macros.hpp>
-#include <netsuke/kernels/arg_reduce.hpp>
+#include <netsuke/kernels/lines/arg_reduce.hpp>
 #include <netsuke/ops/op_traits.hpp>
 
 NSK_BEGIN

@@ -2,7 +2,7 @@
 #pragma once
 /// Arithmetic of integers, and of booleans bit by bit.
 #include <netsuke/core/hide_macros.hpp>
-#include <netsuke/kernels/arithmetic.hpp>
+#include <netsuke/kernels/elements/arithmetic.hpp>
 #include <netsuke/ops/op_traits.hpp>
 
 NSK_BEGIN

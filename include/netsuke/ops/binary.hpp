@@ -2,7 +2,7 @@
 #pragma once
 /// An elementwise function of two numbers, then the one of the epilogue.
 #include <netsuke/core/hide_macros.hpp>
-#include <netsuke/kernels/binary.hpp>
+#include <netsuke/kernels/elements/binary.hpp>
 #include <netsuke/ops/op_traits.hpp>
 
 NSK_BEGIN

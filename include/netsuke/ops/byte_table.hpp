@@ -2,7 +2,7 @@
 #pragma once
 /// Functions of one byte, the same for all or one for each channel.
 #include <netsuke/core/hide_macros.hpp>
-#include <netsuke/kernels/byte_table.hpp>
+#include <netsuke/kernels/int8/byte_table.hpp>
 #include <netsuke/ops/op_traits.hpp>
 
 NSK_BEGIN

@@ -2,7 +2,7 @@
 #pragma once
 /// Conversion to the output's element type.
 #include <netsuke/core/hide_macros.hpp>
-#include <netsuke/kernels/cast.hpp>
+#include <netsuke/kernels/elements/cast.hpp>
 #include <netsuke/ops/op_traits.hpp>
 
 NSK_BEGIN

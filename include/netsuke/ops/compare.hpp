@@ -2,7 +2,7 @@
 #pragma once
 /// Comparison of two tensors of one type.
 #include <netsuke/core/hide_macros.hpp>
-#include <netsuke/kernels/compare.hpp>
+#include <netsuke/kernels/elements/compare.hpp>
 #include <netsuke/ops/op_traits.hpp>
 
 NSK_BEGIN

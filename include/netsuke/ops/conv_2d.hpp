@@ -2,7 +2,7 @@
 #pragma once
 /// 2-D convolution by packed weights: directly, or by Winograd's algorithms.
 #include <netsuke/core/hide_macros.hpp>
-#include <netsuke/kernels/conv_2d.hpp>
+#include <netsuke/kernels/conv/conv_2d.hpp>
 #include <netsuke/ops/op_traits.hpp>
 
 NSK_BEGIN

@@ -2,7 +2,7 @@
 #pragma once
 /// Elements of any type, from strides to strides.
 #include <netsuke/core/hide_macros.hpp>
-#include <netsuke/kernels/copy.hpp>
+#include <netsuke/kernels/elements/copy.hpp>
 #include <netsuke/ops/op_traits.hpp>
 
 NSK_BEGIN

@@ -2,7 +2,7 @@
 #pragma once
 /// Depthwise convolution: each output channel from the input channel of its number.
 #include <netsuke/core/hide_macros.hpp>
-#include <netsuke/kernels/depthwise_conv_2d.hpp>
+#include <netsuke/kernels/depthwise/depthwise_conv_2d.hpp>
 #include <netsuke/ops/op_traits.hpp>
 
 NSK_BEGIN

@@ -2,7 +2,7 @@
 #pragma once
 /// Real numbers stored as bytes by a scale that is computed.
 #include <netsuke/core/hide_macros.hpp>
-#include <netsuke/kernels/dynamic_quantize.hpp>
+#include <netsuke/kernels/int8/dynamic_quantize.hpp>
 #include <netsuke/ops/op_traits.hpp>
 
 NSK_BEGIN

@@ -2,7 +2,7 @@
 #pragma once
 /// The scale and the zero point by which bytes store a tensor.
 #include <netsuke/core/hide_macros.hpp>
-#include <netsuke/kernels/dynamic_quantize.hpp>
+#include <netsuke/kernels/int8/dynamic_quantize.hpp>
 #include <netsuke/ops/op_traits.hpp>
 
 NSK_BEGIN

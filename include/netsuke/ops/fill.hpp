@@ -2,7 +2,7 @@
 #pragma once
 /// One number everywhere.
 #include <netsuke/core/hide_macros.hpp>
-#include <netsuke/kernels/fill.hpp>
+#include <netsuke/kernels/elements/fill.hpp>
 #include <netsuke/ops/op_traits.hpp>
 
 NSK_BEGIN

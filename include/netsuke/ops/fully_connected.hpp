@@ -2,7 +2,7 @@
 #pragma once
 /// A dense layer: rows of the input times packed weights.
 #include <netsuke/core/hide_macros.hpp>
-#include <netsuke/kernels/fully_connected.hpp>
+#include <netsuke/kernels/dense/fully_connected.hpp>
 #include <netsuke/ops/op_traits.hpp>
 
 NSK_BEGIN

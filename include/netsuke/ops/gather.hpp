@@ -2,7 +2,7 @@
 #pragma once
 /// Slices of the data along an axis, at the positions that indices name.
 #include <netsuke/core/hide_macros.hpp>
-#include <netsuke/kernels/gather.hpp>
+#include <netsuke/kernels/elements/gather.hpp>
 #include <netsuke/ops/op_traits.hpp>
 
 NSK_BEGIN

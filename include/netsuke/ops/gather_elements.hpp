@@ -2,7 +2,7 @@
 #pragma once
 /// Elements of the data, each at the position along an axis that its index names.
 #include <netsuke/core/hide_macros.hpp>
-#include <netsuke/kernels/gather.hpp>
+#include <netsuke/kernels/elements/gather.hpp>
 #include <netsuke/ops/op_traits.hpp>
 
 NSK_BEGIN

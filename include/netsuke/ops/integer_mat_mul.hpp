@@ -2,7 +2,7 @@
 #pragma once
 /// Products of matrices of integers.
 #include <netsuke/core/hide_macros.hpp>
-#include <netsuke/kernels/integer_mat_mul.hpp>
+#include <netsuke/kernels/int8/integer_mat_mul.hpp>
 #include <netsuke/ops/op_traits.hpp>
 
 NSK_BEGIN

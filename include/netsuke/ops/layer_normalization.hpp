@@ -2,7 +2,7 @@
 #pragma once
 /// Normalisation along the last dimension, with a scale and a bias per element.
 #include <netsuke/core/hide_macros.hpp>
-#include <netsuke/kernels/layer_normalization.hpp>
+#include <netsuke/kernels/lines/layer_normalization.hpp>
 #include <netsuke/ops/op_traits.hpp>
 
 NSK_BEGIN

@@ -2,7 +2,7 @@
 #pragma once
 /// Division by a power of the squares of neighbouring channels.
 #include <netsuke/core/hide_macros.hpp>
-#include <netsuke/kernels/local_response_normalization.hpp>
+#include <netsuke/kernels/lines/local_response_normalization.hpp>
 #include <netsuke/ops/op_traits.hpp>
 
 NSK_BEGIN

@@ -2,7 +2,7 @@
 #pragma once
 /// Products of matrices, the right ones packed by pack_panels or by the converter.
 #include <netsuke/core/hide_macros.hpp>
-#include <netsuke/kernels/mat_mul.hpp>
+#include <netsuke/kernels/dense/mat_mul.hpp>
 #include <netsuke/ops/op_traits.hpp>
 
 NSK_BEGIN

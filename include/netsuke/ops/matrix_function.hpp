@@ -2,7 +2,7 @@
 #pragma once
 /// Determinants and inverses of small square matrices.
 #include <netsuke/core/hide_macros.hpp>
-#include <netsuke/kernels/matrix_function.hpp>
+#include <netsuke/kernels/dense/matrix_function.hpp>
 #include <netsuke/ops/op_traits.hpp>
 
 NSK_BEGIN

@@ -2,7 +2,7 @@
 #pragma once
 /// Boxes that are kept, best score first, in rows of image, class and box.
 #include <netsuke/core/hide_macros.hpp>
-#include <netsuke/kernels/non_max_suppression.hpp>
+#include <netsuke/kernels/lines/non_max_suppression.hpp>
 #include <netsuke/ops/op_traits.hpp>
 
 NSK_BEGIN

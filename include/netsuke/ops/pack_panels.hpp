@@ -2,7 +2,7 @@
 #pragma once
 /// Rearranges matrices in panels, as the right side of mat_mul.
 #include <netsuke/core/hide_macros.hpp>
-#include <netsuke/kernels/pack_panels.hpp>
+#include <netsuke/kernels/product/pack_panels.hpp>
 #include <netsuke/ops/op_traits.hpp>
 
 NSK_BEGIN

@@ -2,7 +2,7 @@
 #pragma once
 /// Maximum or average over windows of an image.
 #include <netsuke/core/hide_macros.hpp>
-#include <netsuke/kernels/pool_2d.hpp>
+#include <netsuke/kernels/images/pool_2d.hpp>
 #include <netsuke/ops/impl/stored_numbers.hpp>
 #include <netsuke/ops/op_traits.hpp>
 

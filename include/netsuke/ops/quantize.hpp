@@ -2,7 +2,7 @@
 #pragma once
 /// Real numbers stored as bytes.
 #include <netsuke/core/hide_macros.hpp>
-#include <netsuke/kernels/quantize.hpp>
+#include <netsuke/kernels/int8/quantize.hpp>
 #include <netsuke/ops/op_traits.hpp>
 
 NSK_BEGIN

@@ -2,7 +2,7 @@
 #pragma once
 /// Arithmetic of two tensors that bytes store.
 #include <netsuke/core/hide_macros.hpp>
-#include <netsuke/kernels/quantized_binary.hpp>
+#include <netsuke/kernels/int8/quantized_binary.hpp>
 #include <netsuke/ops/op_traits.hpp>
 
 NSK_BEGIN

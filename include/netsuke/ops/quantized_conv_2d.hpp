@@ -2,7 +2,7 @@
 #pragma once
 /// 2-D convolution of stored integers.
 #include <netsuke/core/hide_macros.hpp>
-#include <netsuke/kernels/quantized_conv_2d.hpp>
+#include <netsuke/kernels/int8/quantized_conv_2d.hpp>
 #include <netsuke/ops/impl/quad_rules.hpp>
 #include <netsuke/ops/op_traits.hpp>
 

@@ -2,7 +2,7 @@
 #pragma once
 /// The mean of all pixels of an image that bytes store.
 #include <netsuke/core/hide_macros.hpp>
-#include <netsuke/kernels/quantized_mean.hpp>
+#include <netsuke/kernels/int8/quantized_mean.hpp>
 #include <netsuke/ops/op_traits.hpp>
 
 NSK_BEGIN

@@ -2,7 +2,7 @@
 #pragma once
 /// Random numbers that follow from seed, run and place.
 #include <netsuke/core/hide_macros.hpp>
-#include <netsuke/kernels/random.hpp>
+#include <netsuke/kernels/elements/random.hpp>
 #include <netsuke/ops/op_traits.hpp>
 
 NSK_BEGIN

@@ -2,7 +2,7 @@
 #pragma once
 /// The recurrence of a layer over time, in one or two directions.
 #include <netsuke/core/hide_macros.hpp>
-#include <netsuke/kernels/recurrent.hpp>
+#include <netsuke/kernels/dense/recurrent.hpp>
 #include <netsuke/ops/op_traits.hpp>
 
 NSK_BEGIN

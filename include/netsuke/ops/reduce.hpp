@@ -2,7 +2,7 @@
 #pragma once
 /// A reduction over the axes in which the output has length 1 and the input has not.
 #include <netsuke/core/hide_macros.hpp>
-#include <netsuke/kernels/reduce.hpp>
+#include <netsuke/kernels/lines/reduce.hpp>
 #include <netsuke/ops/op_traits.hpp>
 
 NSK_BEGIN

@@ -2,7 +2,7 @@
 #pragma once
 /// Separable resampling of an image by tables of positions and weights.
 #include <netsuke/core/hide_macros.hpp>
-#include <netsuke/kernels/resize_2d.hpp>
+#include <netsuke/kernels/images/resize_2d.hpp>
 #include <netsuke/ops/impl/stored_numbers.hpp>
 #include <netsuke/ops/op_traits.hpp>
 

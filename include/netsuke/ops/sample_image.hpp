@@ -2,7 +2,7 @@
 #pragma once
 /// Pixels of images at fractional positions.
 #include <netsuke/core/hide_macros.hpp>
-#include <netsuke/kernels/sample_image.hpp>
+#include <netsuke/kernels/images/sample_image.hpp>
 #include <netsuke/ops/op_traits.hpp>
 
 NSK_BEGIN

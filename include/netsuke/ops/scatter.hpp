@@ -2,7 +2,7 @@
 #pragma once
 /// Data whose elements are replaced by, or combined with, updates at the positions that indices name.
 #include <netsuke/core/hide_macros.hpp>
-#include <netsuke/kernels/scatter.hpp>
+#include <netsuke/kernels/elements/scatter.hpp>
 #include <netsuke/ops/op_traits.hpp>
 
 NSK_BEGIN

@@ -2,7 +2,7 @@
 #pragma once
 /// Elements of one tensor or another, as a condition says.
 #include <netsuke/core/hide_macros.hpp>
-#include <netsuke/kernels/select.hpp>
+#include <netsuke/kernels/elements/select.hpp>
 #include <netsuke/ops/op_traits.hpp>
 
 NSK_BEGIN

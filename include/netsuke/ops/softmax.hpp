@@ -2,7 +2,7 @@
 #pragma once
 /// Softmax along an axis, or its logarithm.
 #include <netsuke/core/hide_macros.hpp>
-#include <netsuke/kernels/softmax.hpp>
+#include <netsuke/kernels/lines/softmax.hpp>
 #include <netsuke/ops/op_traits.hpp>
 
 NSK_BEGIN

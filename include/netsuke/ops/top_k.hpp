@@ -2,7 +2,7 @@
 #pragma once
 /// Positions of the largest or smallest elements along an axis.
 #include <netsuke/core/hide_macros.hpp>
-#include <netsuke/kernels/top_k.hpp>
+#include <netsuke/kernels/lines/top_k.hpp>
 #include <netsuke/ops/op_traits.hpp>
 
 NSK_BEGIN

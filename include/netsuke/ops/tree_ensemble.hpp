@@ -3,7 +3,7 @@
 /// Decision trees. Their arrays are constants, so that every node is looked at when the file is opened and never again:
 /// children are behind their parents, so there is no cycle.
 #include <netsuke/core/hide_macros.hpp>
-#include <netsuke/kernels/tree_ensemble.hpp>
+#include <netsuke/kernels/dense/tree_ensemble.hpp>
 #include <netsuke/ops/op_traits.hpp>
 
 NSK_BEGIN

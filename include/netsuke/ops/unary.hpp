@@ -2,7 +2,7 @@
 #pragma once
 /// An elementwise function: the one of the epilogue.
 #include <netsuke/core/hide_macros.hpp>
-#include <netsuke/kernels/unary.hpp>
+#include <netsuke/kernels/elements/unary.hpp>
 #include <netsuke/ops/op_traits.hpp>
 
 NSK_BEGIN

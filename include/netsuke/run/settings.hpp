@@ -12,7 +12,7 @@
 #include <netsuke/core/hide_macros.hpp>
 #include <netsuke/format/kinds.hpp>
 #include <netsuke/format/op.hpp>
-#include <netsuke/kernels/kernel_set.hpp>
+#include <netsuke/kernels/path.hpp>
 #include <netsuke/core/profile.hpp>
 
 NSK_BEGIN

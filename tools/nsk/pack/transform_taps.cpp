@@ -2,7 +2,7 @@
 // The engine's transform of Winograd's weights, compiled for the set that every machine has. Like engine/engine_*.cpp
 // it shows plain types alone: those of the library have other names here.
 #define NSK_ISA_SCALAR
-#include <netsuke/kernels/impl/winograd_weights.hpp>
+#include <netsuke/kernels/product/winograd_weights.hpp>
 
 #include "pack/transform_taps.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// The engine's own transform of Winograd's weights (netsuke/kernels/impl/winograd_weights.hpp), so that files hold
+/// The engine's own transform of Winograd's weights (netsuke/kernels/product/winograd_weights.hpp), so that files hold
 /// what the engine would make.
 #include <cstdint>
 

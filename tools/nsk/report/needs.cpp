@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <netsuke/format/packing.hpp>
-#include <netsuke/kernels/impl/depthwise_pairs.hpp>
-#include <netsuke/kernels/impl/few_outputs.hpp>
-#include <netsuke/kernels/impl/rgb_windows.hpp>
-#include <netsuke/kernels/impl/small_groups.hpp>
-#include <netsuke/kernels/impl/tile_panels.hpp>
-#include <netsuke/kernels/impl/gemm_tile.hpp>
+#include <netsuke/kernels/depthwise/paths/pixel_pairs.hpp>
+#include <netsuke/kernels/conv/paths/few_outputs.hpp>
+#include <netsuke/kernels/conv/paths/rgb.hpp>
+#include <netsuke/kernels/conv/paths/small_groups.hpp>
+#include <netsuke/kernels/product/panels_of_tile.hpp>
+#include <netsuke/kernels/product/gemm_tile.hpp>
 #include <netsuke/ops/impl/kernel_variants.hpp>
 #include <netsuke/ops/impl/narrow_weights.hpp>
 #include <netsuke/ops/impl/stored_numbers.hpp>

@@ -4,7 +4,7 @@
 #include <bitset>
 #include <cstddef>
 #include <netsuke/format/kinds.hpp>
-#include <netsuke/kernels/kernel_set.hpp>
+#include <netsuke/kernels/path.hpp>
 #include <netsuke/model/model.hpp>
 
 namespace nsk::tool {

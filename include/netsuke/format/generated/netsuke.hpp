@@ -940,7 +940,7 @@ struct IntegerMatMul FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 
 /// Pixels between pixels: output[n, p, q, g, :] = factors[n, p, q, g] * image[n, rows[n, p, q, g], columns[n, p, q, g], g, :], linear between
 /// neighbours, zeros outside. Step.inputs = image [N, H, W, G, C]; rows, columns and factors [N, P, Q, G]; all float32, H and W at most 2^22.
-/// The order of operations is in kernels/sample_image.hpp.
+/// The order of operations is in kernels/images/sample_image.hpp.
 struct SampleImage FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   bool Verify(impl::table_verifier &verifier) const {
     return VerifyTableStart(verifier.bounds()) &&

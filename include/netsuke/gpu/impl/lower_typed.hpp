@@ -5,7 +5,7 @@
 /// gives 0, without a word.
 #include <netsuke/core/hide_macros.hpp>
 #include <netsuke/gpu/impl/lowering.hpp>
-#include <netsuke/kernels/fill.hpp>
+#include <netsuke/kernels/elements/fill.hpp>
 
 NSK_BEGIN
 namespace gpu::impl {

@@ -8,7 +8,7 @@
 #include <netsuke/core/span.hpp>
 #include <netsuke/format/packing.hpp>
 #include <netsuke/format/small_file.hpp>
-#include <netsuke/kernels/impl/winograd_weights.hpp>
+#include <netsuke/kernels/product/winograd_weights.hpp>
 #include <netsuke/model/impl/stored_bytes.hpp>
 #include <netsuke/simd/vec.hpp>
 #include <netsuke/simd/begin.hpp>

@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <netsuke/format/kinds.hpp>
 #include <netsuke/format/step_view.hpp>
-#include <netsuke/kernels/kernel_set.hpp>
+#include <netsuke/kernels/path.hpp>
 #include <netsuke/ops/impl/stored_numbers.hpp>
 
 NSK_BEGIN

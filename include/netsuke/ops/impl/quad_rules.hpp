@@ -4,7 +4,7 @@
 #include <netsuke/core/hide_macros.hpp>
 #include <cstdint>
 #include <cstring>
-#include <netsuke/kernels/quantized_conv_2d.hpp>
+#include <netsuke/kernels/int8/quantized_conv_2d.hpp>
 #include <netsuke/ops/impl/rules.hpp>
 #include <netsuke/ops/impl/stored_numbers.hpp>
 #include <netsuke/ops/op_traits.hpp>

@@ -2,7 +2,7 @@
 #include "ops/impl/tile_sizes.hpp"
 #include <algorithm>
 #include <cmath>
-#include <netsuke/kernels/impl/tile_panels.hpp>
+#include <netsuke/kernels/product/panels_of_tile.hpp>
 
 namespace nsk::tool {
 namespace {

@@ -12,8 +12,8 @@
 namespace nsk::tool::canonical {
 namespace {
 
-/// Products and sums that float32 holds exactly, in the parts that kernels/quantized_binary.hpp names: for GPUs, which
-/// have no steps on bytes.
+/// Products and sums that float32 holds exactly, in the parts that kernels/int8/quantized_binary.hpp names: for GPUs,
+/// which have no steps on bytes.
 void sum_of_floats(context& c, const fixed_point_sum& s) {
   const auto number = [&](const char* name, std::int64_t v) { return scalar(c, name, static_cast<double>(v)); };
   const auto wide = [&](std::size_t i) {

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// Weights of float16 as floats for several tiles of rows, which would widen them again on the ports of their
+/// multiply-adds: a few panels before the first tile, or by the first tile of a panel for those below it, a block of k
+/// at a time where it is deep. Then sums wait in the outputs between blocks, so each output stays one chain.
+#include <netsuke/core/hide_macros.hpp>
+#include <cstddef>
+#include <cstring>
+#include <netsuke/format/packing.hpp>
+#include <netsuke/kernels/product/gemm_tile.hpp>
+#include <netsuke/simd/begin.hpp>
+
+NSK_BEGIN
+namespace kernels {
+namespace impl {
+using simd::wide_float;
+
+/// Maximum number of widened weights: they are on the stack, and stay in the first-level cache.
+inline constexpr int wide_block_weights = 4096;
+/// As many widened weights with their biases, and space for the register that ends behind them.
+template <int Weights>
+struct wide_block {
+  static constexpr std::int64_t capacity = Weights + 64;
+  alignas(64) wide_float data[capacity + panel_width];
+
+  /// Whether whole panels of `depth` weights a column fit: the widest one, and a pair of them.
+  static constexpr bool fits(std::int64_t depth) {
+    constexpr std::int64_t columns = pair_panels * panel_width;
+    return (columns > max_panel_width ? columns : max_panel_width) * (depth + 1) <= capacity;
+  }
+};
+
+/// Widens panels of float16 from `panel` to before `end`, as many as fit; returns the first one that is left.
+template <int Weights>
+inline int widen_panels(wide_block<Weights>& to, const half_bits* weights, std::int64_t channels, std::int64_t depth,
+                        int panel, int end) {
+  using simd::f32;
+  constexpr int per_bias = weights_per_bias<half_bits>;
+  const auto steps = static_cast<std::ptrdiff_t>(depth);
+  for (std::ptrdiff_t at = 0; panel < end; ++panel) {
+    const auto width = static_cast<std::ptrdiff_t>(width_of_panel(channels, panel));
+    const std::ptrdiff_t elements = width * steps;
+    if (at + width + elements > wide_block<Weights>::capacity) break;
+    const half_bits* from = weights + std::ptrdiff_t{panel} * panel_width * (steps + per_bias);
+    std::memcpy(to.data + at, from, static_cast<std::size_t>(width) * sizeof(float));
+    from += per_bias * width;
+    wide_float* const first = to.data + at + width;
+    for (std::ptrdiff_t i = 0; i < elements; i += f32::lanes)
+      simd::store(&first[i].value, simd::load_weights(from + i));
+    at += width + elements;
+    simd::store(&to.data[at].value, simd::zero());  // registers may end there
+  }
+  return panel;
+}
+
+/// Some of the k of a row: as runs, from `offset` floats behind its beginning on.
+struct part_of_runs {
+  gemm_runs runs;
+  std::ptrdiff_t offset;
+  int steps;
+};
+/// The longest part from step `first` on that has at most `maximum` steps: whole lines, else whole columns, else part
+/// of one run.
+inline part_of_runs take_runs(const gemm_runs& all, int first, int maximum) {
+  const auto smaller = [](int a, int b) { return a < b ? a : b; };
+  const bool whole_run = all.length <= maximum;
+  const int line = whole_run && all.columns <= maximum / all.length ? all.columns * all.length : 0;
+  const int run = first / all.length, k = first % all.length, y = run / all.columns, x = run % all.columns;
+  part_of_runs part{all, y * all.line_step + x * all.column_step + k, 0};
+  part.runs.lines = line > 0 && x == 0 && k == 0 ? smaller(all.lines - y, maximum / line) : 1;
+  if (line == 0 || x > 0 || k > 0) {
+    part.runs.columns = whole_run && k == 0 ? smaller(all.columns - x, maximum / all.length) : 1;
+    part.runs.length = smaller(all.length - k, maximum);
+  }
+  part.steps = part.runs.lines * part.runs.columns * part.runs.length;
+  return part;
+}
+
+/// All k of a panel, or of several.
+inline int depth_of(const gemm_runs& r) { return r.lines * r.columns * r.length; }
+
+/// Whether the tiles of these rows may store their outputs themselves: between blocks of k their sums are there, which
+/// must not be the residual, nor end within a register.
+template <class Weight>
+NSK_INLINE bool may_hold_sums(const gemm_runs& runs, const gemm_panel<Weight>& p, const tile_row* row) {
+  if constexpr (std::is_same<Weight, half_bits>::value) {
+    const bool apart = p.columns % simd::f32::lanes == 0 && row->residual != row->output;
+    return apart || std::int64_t{depth_of(runs)} * p.step * p.panels <= wide_block_weights;
+  }
+  return true;
+}
+
+/// Some k of all rows, as gemm_equal_tiles takes them; two tiles are not worth more calls.
+template <int MaxPanels, class Functions>
+NSK_ONE_COPY inline void gemm_wide_tiles(int count, const gemm_runs& runs, gemm_panel<half_bits> p, const tile_row* row,
+                                         const register_epilogue<Functions>& e) {
+  wide_block<wide_block_weights> block;
+  const int maximum = tile_heights::of(p.columns, p.panels).maximum, tiles = (count + maximum - 1) / maximum,
+            first = (count + tiles - 1) / tiles;
+  p.wide = block.data;
+  if (tiles <= 2) return gemm_equal_tiles<MaxPanels>(count, runs, p, row, e);
+  gemm_equal_tiles<MaxPanels>(first, runs, p, row, e);
+  const gemm_panel<wide_float> wide{{p.offset}, p.bias, block.data,  p.panels * p.step, p.channel, p.columns,
+                                    p.panels,   p.step, p.bias_step, nullptr,           0};
+  gemm_equal_tiles<MaxPanels>(count - first, runs, wide, row + first, e);
+}
+
+/// All tiles of a panel, or of several, at most MaxPanels; all rows are tiles (tile_heights).
+template <int MaxPanels, class Functions, class Weight>
+NSK_INLINE void gemm_panel_tiles(int count, const gemm_runs& runs, const gemm_panel<Weight>& p, const tile_row* row,
+                                 const register_epilogue<Functions>& e) {
+  gemm_equal_tiles<MaxPanels>(count, runs, p, row, e);
+}
+template <int MaxPanels, class Functions>
+NSK_ONE_COPY inline void gemm_panel_tiles(int count, const gemm_runs& runs, const gemm_panel<half_bits>& p,
+                                          const tile_row* row, const register_epilogue<Functions>& e) {
+  const int depth = depth_of(runs), maximum = wide_block_weights / (p.panels * p.step),
+            blocks = (depth + maximum - 1) / maximum, equal = (depth + blocks - 1) / blocks;
+  gemm_panel<half_bits> some = p;
+  for (int k = 0; k < depth;) {
+    const part_of_runs part = take_runs(runs, k, equal);
+    k += part.steps;
+    some.offset = part.offset;
+    if (k < depth)
+      gemm_wide_tiles<MaxPanels>(count, part.runs, some, row, register_epilogue<Functions>{});
+    else
+      gemm_wide_tiles<MaxPanels>(count, part.runs, some, row, e);
+    const std::ptrdiff_t taken = std::ptrdiff_t{part.steps} * some.step;
+    some.weights += taken;
+    if (some.ahead != nullptr) some.ahead += taken * static_cast<std::ptrdiff_t>(sizeof(half_bits));
+    some.bias = nullptr;
+  }
+}
+
+}
+}
+NSK_END
+#include <netsuke/simd/end.hpp>
+#include <netsuke/core/restore_macros.hpp>
