@@ -61,7 +61,7 @@ struct dense_of_bytes {
     nsk::kernels::fully_connected_args a{view(x, depth), view(y, channels), packed.data(), {}};
     for (int r = 0; r < rows; r += tile)
       for (int c = 0; c < channels; c += columns)
-        nsk::kernels::fully_connected<nsk::all_functions, std::int8_t>(
+        nsk::kernels::fully_connected<nsk::kernels::all_kernels, std::int8_t>(
             a, {0, 1, r, std::min(r + tile, rows), c, std::min(c + columns, channels)}, nullptr);
     int count = 0;
     for (int r = 0; r < rows; ++r)

@@ -57,7 +57,7 @@ struct prepared_conv {
   }
   placed make_output() const { return placed(k.n, expected.value.h, expected.value.w, k.channels, k.output); }
 
-  template <class Variants = nsk::all_functions>
+  template <class Kernels = nsk::kernels::all_kernels>
   void run(placed& output, const nsk::epilogue& e, int th, int tw, int tc) {
     const auto a = args(output, e);
     const nsk::kernels::conv_2d_shape s{
@@ -65,12 +65,12 @@ struct prepared_conv {
         k.input.fill, a.w, a.algorithm};
     aligned_floats scratch(static_cast<std::size_t>(nsk::kernels::conv_2d_scratch_bytes(s) / 4));
     for (const nsk::tile_range& t : tiles_of(k.n * expected.value.h, expected.value.w, k.channels, th, tw, tc))
-      nsk::kernels::conv_2d<Variants>(a, t, reinterpret_cast<std::byte*>(scratch.data()));
+      nsk::kernels::conv_2d<Kernels>(a, t, reinterpret_cast<std::byte*>(scratch.data()));
   }
-  template <class Variants = nsk::all_functions>
+  template <class Kernels = nsk::kernels::all_kernels>
   std::vector<float> run_whole(const nsk::epilogue& e = {}) {
     placed output = make_output();
-    run<Variants>(output, e, 1 << 20, 1 << 20, 1 << 20);
+    run<Kernels>(output, e, 1 << 20, 1 << 20, 1 << 20);
     CHECK(output.damage() == "");
     return output.dense();
   }
@@ -196,8 +196,8 @@ TEST_CASE("conv_2d: what one group holds stays in it") {
 
 TEST_CASE("conv_2d: few outputs have the bits of panels, under windows of every kind and any epilogue") {
   using functions = nsk::function_list<nsk::function::identity, nsk::function::clip, nsk::function::sigmoid>;
-  using panels = with_windows<functions>;
-  using few = with_windows<functions, nsk::kernel_window::few_outputs>;
+  using panels = with_paths<functions>;
+  using few = with_paths<functions, nsk::fast_path::few_outputs>;
   random_floats next(29);
   for (int i = 0; i < 80; ++i) {
     const int kernel_h = next.between(1, 7), kernel_w = next.between(1, 7), outputs = next.between(1, 4);
@@ -237,44 +237,6 @@ TEST_CASE("conv_2d: few outputs have the bits of panels, under windows of every 
     CHECK(same_bits(got, p.run_whole<panels>(e)));
     placed split = p.make_output();
     p.run<few>(split, e, 2, 19, 16);
-    CHECK(same_bits(split.dense(), got));
-  }
-}
-
-TEST_CASE("conv_2d: RGB images have the bits of panels, under windows and functions of every kind") {
-  using nsk::function;
-  using functions = nsk::function_list<function::identity, function::clip, function::hard_swish, function::sigmoid>;
-  using panels = with_windows<functions>;
-  using rgb = with_windows<functions, nsk::kernel_window::rgb>;
-  constexpr function all[] = {function::identity, function::clip, function::hard_swish, function::sigmoid};
-  random_floats next(31);
-  for (int i = 0; i < 60; ++i) {
-    const int kernel_h = next.between(1, 4), kernel_w = next.between(1, 4), dilation_h = next.between(1, 2),
-              channels = i % 3 == 0 ? 8 * next.between(1, 12) : next.between(5, 70);
-    const auto pad = [&] { return next.between(0, 3); };
-    conv_case c{
-        next.between(1, 2),
-        (kernel_h - 1) * dilation_h + next.between(1, 9),
-        kernel_w + next.between(0, i % 4 == 0 ? 150 : 60),
-        3,
-        channels,
-        {kernel_h, kernel_w, next.between(1, 3), next.between(1, 2), dilation_h, 1, pad(), pad(), pad(), pad()}};
-    if (i % 5 == 1) c.input.border = {1, 2, 3, 1};
-    if (i % 7 == 1) c.input.channels_before = 3;
-    if (i % 2 == 1) c.output.channels_after = 5;
-    CAPTURE(i);
-    CAPTURE(c.w);
-    CAPTURE(channels);
-    prepared_conv p(c, static_cast<std::uint32_t>(i));
-    if (i % 6 == 0) p.x[p.x.size() / 2] = std::numeric_limits<float>::infinity(), p.input.set(p.x);
-    nsk::epilogue e;
-    e.fn = all[i % 4];
-    e.alpha = -0.5f;
-    e.beta = 0.75f;
-    const std::vector<float> got = p.run_whole<rgb>(e);
-    CHECK(same_bits(got, p.run_whole<panels>(e)));
-    placed split = p.make_output();
-    p.run<rgb>(split, e, 2, 37, i % 2 == 0 ? 16 : 80);
     CHECK(same_bits(split.dense(), got));
   }
 }

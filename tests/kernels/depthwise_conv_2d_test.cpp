@@ -290,44 +290,23 @@ namespace {
 
 using nsk::kernels::impl::depthwise_tiling;
 
-/// The tiling that a kernel set with `Windows` has for height x width outputs; no rows where it has none.
-template <unsigned Windows>
+/// The tiling for height x width outputs of a window; no rows where there is none.
 depthwise_tiling tiling_of(const nsk::window& w, int height, int width) {
-  using set = nsk::kernels::kernel_set<nsk::all_functions, Windows, true, true>;
   nsk::kernels::depthwise_conv_2d_args a{};
   a.w = w;
-  nsk::kernels::impl::depthwise_call<set, float> d{};
+  nsk::kernels::impl::depthwise_call<nsk::kernels::all_kernels, float> d{};
   d.a = &a;
-  return nsk::kernels::impl::square_tiling(d, {0, height, 0, width});
-}
-/// The kernel of that tiling; 0 where there is none.
-template <unsigned Windows>
-int kernel_of_tiling(int kernel, int stride) {
-  const depthwise_tiling tiling = tiling_of<Windows>({kernel, kernel, stride, stride, 1, 1, 0, 0}, 8, 8);
-  return tiling.rows > 0 ? tiling.kernel : 0;
+  return nsk::kernels::impl::square_tiling(nsk::kernels::path_of(a), d, {0, height, 0, width});
 }
 
-}
-
-TEST_CASE("depthwise_conv_2d: a kernel set has tiles for its windows alone") {
-  for (int number = 0; number < 4; ++number) {
-    const int kernel = number < 2 ? 3 : 5, stride = 1 + number % 2;
-    CHECK(kernel_of_tiling<15>(kernel, stride) == kernel);
-    CHECK(kernel_of_tiling<0>(kernel, stride) == 0);
-    CHECK(kernel_of_tiling<2>(kernel, stride) == (number == 1 ? 3 : 0));
-    CHECK(kernel_of_tiling<4>(kernel, stride) == (number == 2 ? 5 : 0));
-  }
-  CHECK(kernel_of_tiling<15>(7, 1) == 0);
-  CHECK(kernel_of_tiling<15>(3, 3) == 0);
 }
 
 TEST_CASE("depthwise_conv_2d: single rows, and other strides down than along rows, have tiles of one row") {
   for (int kernel : {3, 5}) {
-    CHECK(tiling_of<15>({kernel, kernel, 1, 1, 1, 1, 0, 0}, 1, 9).rows == 1);
-    CHECK(tiling_of<15>({kernel, kernel, 1, 1, 1, 1, 0, 0}, 2, 9).rows == 2);
-    CHECK(tiling_of<15>({kernel, kernel, 2, 1, 1, 1, 0, 0}, 8, 9).rows == 1);
-    CHECK(tiling_of<15>({kernel, kernel, 1, 2, 1, 1, 0, 0}, 8, 9).rows == 1);
-    CHECK(tiling_of<15>({kernel, kernel, 2, 1, 1, 1, 0, 0}, 8, 6).rows == 0);
-    CHECK(tiling_of<15>({kernel, kernel, 1, 3, 1, 1, 0, 0}, 8, 9).rows == 0);
+    CHECK(tiling_of({kernel, kernel, 1, 1, 1, 1, 0, 0}, 1, 9).rows == 1);
+    CHECK(tiling_of({kernel, kernel, 1, 1, 1, 1, 0, 0}, 2, 9).rows == 2);
+    CHECK(tiling_of({kernel, kernel, 2, 1, 1, 1, 0, 0}, 8, 9).rows == 1);
+    CHECK(tiling_of({kernel, kernel, 1, 2, 1, 1, 0, 0}, 8, 9).rows == 1);
+    CHECK(tiling_of({kernel, kernel, 2, 1, 1, 1, 0, 0}, 8, 6).rows == 0);
   }
 }

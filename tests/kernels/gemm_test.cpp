@@ -50,8 +50,8 @@ void check_product(int m, int n, int k) {
   CHECK(oracle::error_units(got, expected.value, expected.magnitude) < 2 + std::sqrt(k));
 
   placed single(1, 1, m, n, {{}, 0, 1, 1});  // panels one by one: the same bits
-  nsk::kernels::fully_connected<nsk::kernels::kernel_set<nsk::all_functions, 0, false, false>>(
-      {in, single.view(), packed.data(), {}}, {0, 1, 0, m, 0, n}, nullptr);
+  nsk::kernels::fully_connected<with_paths<nsk::all_functions>>({in, single.view(), packed.data(), {}},
+                                                                {0, 1, 0, m, 0, n}, nullptr);
   CHECK(single.damage() == "");
   CHECK(same_bits(single.dense(), got));
 
@@ -81,8 +81,8 @@ TEST_CASE("fully_connected: every height of a tile, and matrices that are prefet
 
 TEST_CASE("fully_connected: few outputs have the bits of panels, with a residual and any function") {
   using functions = nsk::function_list<nsk::function::identity, nsk::function::prelu, nsk::function::tanh>;
-  using panels = with_windows<functions>;
-  using few = with_windows<functions, nsk::kernel_window::few_outputs>;
+  using panels = with_paths<functions>;
+  using few = with_paths<functions, nsk::fast_path::few_outputs>;
   random_floats next(31);
   for (int n : {1, 2, 3, 4})
     for (int k : {1, 19, 64, 300})
@@ -200,32 +200,34 @@ TEST_CASE("pack_panels and mat_mul: batches, transposed right sides, a shared ri
 }
 
 TEST_CASE("gemm: a kernel set says how many panels tiles take, and whether they prefetch") {
-  using nsk::kernels::kernel_set;
+  using nsk::kernels::kernels_for;
   using nsk::kernels::pair_panels;
   using nsk::kernels::tile_panels;
-  using nsk::kernels::impl::panels_part;
+  using nsk::kernels::impl::slice_of_panels;
   const int depth = 1000, channels = 64;
   const aligned_floats packed(nsk::panel_floats(channels, depth));
   const nsk::kernels::gemm_weights<float> w{packed.data(), channels, depth, 0};
-  const auto all = panels_part<tile_panels, nsk::all_functions>(w, 0, 0, channels);
+  const auto all = slice_of_panels<tile_panels, nsk::kernels::all_kernels>(w, 0, 0, channels);
   CHECK(all.panels == tile_panels);
   CHECK(all.columns == tile_panels * nsk::panel_width);
-  CHECK(all.ahead != nullptr);
-  const auto pair = panels_part<pair_panels, nsk::all_functions>(w, 0, 0, channels);
+  CHECK(all.prefetch_at != nullptr);
+  const auto pair = slice_of_panels<pair_panels, nsk::kernels::all_kernels>(w, 0, 0, channels);
   CHECK(pair.panels == pair_panels);
-  CHECK(pair.ahead != nullptr);
-  const auto near = panels_part<tile_panels, kernel_set<nsk::all_functions, 0, true, false>>(w, 0, 0, channels);
+  CHECK(pair.prefetch_at != nullptr);
+  const auto near =
+      slice_of_panels<tile_panels, kernels_for<nsk::all_functions, nsk::path_list<>, true, false>>(w, 0, 0, channels);
   CHECK(near.panels == pair_panels);  // four panels are two and two
-  CHECK(near.ahead == nullptr);
-  const auto single = panels_part<1, kernel_set<nsk::all_functions, 0, false, true>>(w, 0, 0, channels);
+  CHECK(near.prefetch_at == nullptr);
+  const auto single =
+      slice_of_panels<1, kernels_for<nsk::all_functions, nsk::path_list<>, false, true>>(w, 0, 0, channels);
   CHECK(single.panels == 1);
   CHECK(single.columns == nsk::panel_width);
-  CHECK((single.ahead != nullptr) == (tile_panels == 1));  // tiles that prefetch are as wide as there are
+  CHECK((single.prefetch_at != nullptr) == (tile_panels == 1));  // tiles that prefetch are as wide as there are
 }
 
 TEST_CASE("gemm: panels are taken in threes and pairs, as far as they are whole and in the tile") {
-  using nsk::kernels::impl::panels_of_tile;
-  using nsk::kernels::impl::whole_panels;
+  using nsk::kernels::panels_of_tile;
+  using nsk::kernels::whole_panels;
   for (const bool far : {false, true}) {
     CHECK(panels_of_tile(3, 3, far) == 3);
     CHECK(panels_of_tile(7, 3, far) == 3);

@@ -78,8 +78,8 @@ TEST_CASE("half weights: dense layers, every number of rows and channels around 
         w.add(next, n, k);
         const nsk::tile_range whole{0, 1, 0, m, 0, n};
         nsk::kernels::fully_connected({input.view(), wanted.view(), w.floats(), {}}, whole, nullptr);
-        nsk::kernels::fully_connected<nsk::all_functions, nsk::half_bits>({input.view(), got.view(), w.halves(), {}},
-                                                                          whole, nullptr);
+        nsk::kernels::fully_connected<nsk::kernels::all_kernels, nsk::half_bits>(
+            {input.view(), got.view(), w.halves(), {}}, whole, nullptr);
         CHECK(got.damage() == "");
         CHECK(same_bits(got.dense(), wanted.dense()));
         std::vector<float> b(w.matrix.size());
@@ -93,7 +93,7 @@ TEST_CASE("half weights: dense layers, every number of rows and channels around 
         const int rows = m > 128 ? 128 : 1;
         for (int r = 0; r < m; r += rows)
           for (int c = 0; c < n; c += 48)
-            nsk::kernels::fully_connected<nsk::all_functions, nsk::half_bits>(
+            nsk::kernels::fully_connected<nsk::kernels::all_kernels, nsk::half_bits>(
                 {input.view(), split.view(), w.halves(), {}},
                 {0, 1, r, r + rows < m ? r + rows : m, c, c + 48 < n ? c + 48 : n}, nullptr);
         CHECK(same_bits(split.dense(), wanted.dense()));
@@ -121,7 +121,7 @@ TEST_CASE("half weights: a residual, in a place of its own or that of the output
             return e;
           };
           nsk::kernels::fully_connected({input.view(), wanted.view(), w.floats(), plus(wanted)}, whole, nullptr);
-          nsk::kernels::fully_connected<nsk::all_functions, nsk::half_bits>(
+          nsk::kernels::fully_connected<nsk::kernels::all_kernels, nsk::half_bits>(
               {input.view(), got.view(), w.halves(), plus(got)}, whole, nullptr);
           CAPTURE(in_place);
           CHECK(got.damage() == "");
@@ -150,9 +150,9 @@ TEST_CASE("half weights: direct convolutions, with groups, strides and windows o
     aligned_floats scratch(static_cast<std::size_t>(nsk::kernels::conv_2d_scratch_bytes(s) / 4));
     const nsk::epilogue e = some_epilogue(static_cast<int>(seed));
     const nsk::tile_range whole{0, oh, 0, ow, 0, channels};
-    nsk::kernels::impl::direct_conv_2d<nsk::all_functions, float>(
+    nsk::kernels::direct_conv_2d<nsk::kernels::all_kernels, float>(
         {{win, groups, direct}, input.view(), wanted.view(), panels.floats(), e}, whole, scratch.data());
-    nsk::kernels::impl::direct_conv_2d<nsk::all_functions, nsk::half_bits>(
+    nsk::kernels::direct_conv_2d<nsk::kernels::all_kernels, nsk::half_bits>(
         {{win, groups, direct}, input.view(), got.view(), panels.halves(), e}, whole, scratch.data());
     CAPTURE(seed);
     CHECK(got.damage() == "");
@@ -198,7 +198,7 @@ TEST_CASE("half weights: depthwise convolutions") {
     const nsk::epilogue e = some_epilogue(static_cast<int>(seed));
     const nsk::tile_range whole{0, oh, 0, ow, 0, c};
     nsk::kernels::depthwise_conv_2d({p, input.view(), wanted.view(), panels.floats(), e}, whole, nullptr);
-    nsk::kernels::depthwise_conv_2d<nsk::all_functions, nsk::half_bits>(
+    nsk::kernels::depthwise_conv_2d<nsk::kernels::all_kernels, nsk::half_bits>(
         {p, input.view(), got.view(), panels.halves(), e}, whole, nullptr);
     CAPTURE(seed);
     CHECK(got.damage() == "");

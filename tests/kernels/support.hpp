@@ -12,9 +12,9 @@
 
 namespace {
 
-/// What kernels are told that have code of their own for these functions and windows alone.
-template <class Functions, nsk::kernel_window... Windows>
-using with_windows = nsk::kernels::kernel_set<Functions, (0u | ... | (1u << static_cast<int>(Windows))), false, false>;
+/// Kernels that have code for these functions and paths alone.
+template <class Functions, nsk::fast_path... Paths>
+using with_paths = nsk::kernels::kernels_for<Functions, nsk::path_list<Paths...>, false, false>;
 
 /// Numbers in [-1, 1), the same on every machine.
 struct random_floats {

@@ -13,11 +13,11 @@ using nsk::reduce_kind;
 using nsk::status_code;
 using test::opened;
 
-struct no_windows : nsk::default_settings {
-  using kernel_windows = nsk::kernel_window_list<>;
+struct no_paths : nsk::default_settings {
+  using paths = nsk::path_list<>;
 };
-struct another_window : nsk::default_settings {
-  using kernel_windows = nsk::kernel_window_list<nsk::kernel_window::size_5_stride_2>;
+struct another_path : nsk::default_settings {
+  using paths = nsk::path_list<nsk::fast_path::square_5_stride_2>;
 };
 struct no_pairs : nsk::default_settings {
   static constexpr bool panel_pairs = false;
@@ -25,7 +25,7 @@ struct no_pairs : nsk::default_settings {
 struct no_prefetching : nsk::default_settings {
   static constexpr bool prefetch_weights = false;
 };
-struct no_variants : no_windows {
+struct no_variants : no_paths {
   static constexpr bool panel_pairs = false, prefetch_weights = false;
 };
 struct without_members {
@@ -40,10 +40,13 @@ using nsk::impl::kernels_of;
 struct no_pairs_either : nsk::default_settings {
   static constexpr bool panel_pairs = false;
 };
-static_assert(std::is_same_v<kernels_of<nsk::default_settings>, nsk::all_functions>);
-static_assert(std::is_same_v<kernels_of<without_members>, nsk::all_functions>);
-static_assert(std::is_same_v<kernels_of<no_variants>, nsk::kernels::kernel_set<nsk::all_functions, 0, false, false>>);
-static_assert(std::is_same_v<kernels_of<another_window>, nsk::kernels::kernel_set<nsk::all_functions, 8, true, true>>);
+static_assert(std::is_same_v<kernels_of<nsk::default_settings>, nsk::kernels::all_kernels>);
+static_assert(std::is_same_v<kernels_of<without_members>, nsk::kernels::all_kernels>);
+static_assert(std::is_same_v<kernels_of<no_variants>,
+                             nsk::kernels::kernels_for<nsk::all_functions, nsk::path_list<>, false, false>>);
+static_assert(
+    std::is_same_v<kernels_of<another_path>,
+                   nsk::kernels::kernels_for<nsk::all_functions, nsk::path_list<nsk::fast_path::square_5_stride_2>>>);
 static_assert(std::is_same_v<kernels_of<no_pairs>, kernels_of<no_pairs_either>>);
 static_assert(!std::is_same_v<kernels_of<no_pairs>, kernels_of<no_prefetching>>);
 
@@ -82,8 +85,8 @@ TEST_CASE("same bits: without kernels that only make a session faster") {
   REQUIRE(o.status);
   const auto expected = results_of<nsk::default_settings>(o, o.memory.span());
   REQUIRE(expected.size() == 6);
-  CHECK(results_of<no_windows>(o, o.memory.span()) == expected);
-  CHECK(results_of<another_window>(o, o.memory.span()) == expected);
+  CHECK(results_of<no_paths>(o, o.memory.span()) == expected);
+  CHECK(results_of<another_path>(o, o.memory.span()) == expected);
   CHECK(results_of<no_pairs>(o, o.memory.span()) == expected);
   CHECK(results_of<no_prefetching>(o, o.memory.span()) == expected);
   CHECK(results_of<no_variants>(o, o.memory.span()) == expected);

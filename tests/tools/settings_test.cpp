@@ -41,8 +41,8 @@ TEST_CASE("settings: kinds and windows are those of the steps") {
   CHECK(has(text, "using reduce_kinds = nsk::reduce_list<nsk::reduce_kind::mean>"));
   CHECK(has(text, "using pool_kinds = nsk::pool_list<nsk::pool_kind::max>"));
   CHECK(has(text,
-            "using kernel_windows = nsk::kernel_window_list<nsk::kernel_window::size_3, "
-            "nsk::kernel_window::size_5_stride_2>"));
+            "using paths = nsk::path_list<nsk::fast_path::square_3, "
+            "nsk::fast_path::square_5_stride_2>"));
   CHECK(!has(text, no_pairs));
   CHECK(!has(text, no_prefetching));
   p.steps[2].reduce = ReduceKind::sum_square;
@@ -54,24 +54,8 @@ TEST_CASE("settings: kinds and windows are those of the steps") {
 
 TEST_CASE("settings: what a model has no operator for is not printed") {
   const std::string text = printed(test::make_recurrent(false, false));
-  for (const char* const member : {"reduce_kinds", "pool_kinds", "kernel_windows", "panel_pairs", "prefetch_weights"})
+  for (const char* const member : {"reduce_kinds", "pool_kinds", "paths", "panel_pairs", "prefetch_weights"})
     CHECK(text.find(member) == std::string::npos);
-}
-
-TEST_CASE("settings: pairs of pixels are printed for channels that fill registers of 16 by half") {
-  for (int channels : {16, 24, 40, 56, 72}) {
-    CAPTURE(channels);
-    test::plan_spec p;
-    const std::uint32_t x = p.add_input("x", {1, 9, 9, channels}, 1);
-    const auto count = static_cast<std::size_t>(channels);
-    const std::uint32_t w = p.add_panels("w", std::vector<float>(9 * count), std::vector<float>(count));
-    test::step_spec& step =
-        p.add_step(test::format::Operator::DepthwiseConv2D, {x, w}, p.add_output("y", {1, 7, 7, channels}, 0, 1));
-    step.window = test::format::Window(3, 3, 1, 1, 1, 1, 0, 0);
-    const bool half = channels % 16 == 8 && channels < 64;
-    const std::string windows = half ? "size_3, nsk::kernel_window::size_3_in_pairs" : "size_3";
-    CHECK(has(printed(p), "using kernel_windows = nsk::kernel_window_list<nsk::kernel_window::" + windows + ">"));
-  }
 }
 
 TEST_CASE("settings: small groups are printed for 2, 4 and 8 channels to a group") {
@@ -87,8 +71,8 @@ TEST_CASE("settings: small groups are printed for 2, 4 and 8 channels to a group
         p.add_step(test::format::Operator::Conv2D, {x, w}, p.add_output("y", {1, 7, 7, channels}, 0, 1));
     step.window = test::format::Window(3, 3, 1, 1, 1, 1, 0, 0);
     step.groups = groups;
-    const std::string window = size == 2 || size == 4 || size == 8 ? "nsk::kernel_window::small_groups" : "";
-    CHECK(has(printed(p), "using kernel_windows = nsk::kernel_window_list<" + window + ">"));
+    const std::string window = size == 2 || size == 4 || size == 8 ? "nsk::fast_path::small_groups" : "";
+    CHECK(has(printed(p), "using paths = nsk::path_list<" + window + ">"));
   }
 }
 
@@ -101,8 +85,8 @@ TEST_CASE("settings: few outputs are printed for 1 to 4 channels without a strid
       const std::uint32_t w = p.add_panels("w", std::vector<float>(9 * 8 * count), std::vector<float>(count));
       const std::uint32_t y = p.add_output("y", {1, 7, stride == 1 ? 7 : 4, outputs}, 0, 1);
       p.add_step(test::format::Operator::Conv2D, {x, w}, y).window = test::format::Window(3, 3, 1, stride, 1, 1, 0, 0);
-      const std::string window = outputs <= 4 && stride == 1 ? "nsk::kernel_window::few_outputs" : "";
-      CHECK(has(printed(p), "using kernel_windows = nsk::kernel_window_list<" + window + ">"));
+      const std::string window = outputs <= 4 && stride == 1 ? "nsk::fast_path::few_outputs" : "";
+      CHECK(has(printed(p), "using paths = nsk::path_list<" + window + ">"));
     }
 }
 
@@ -114,8 +98,8 @@ TEST_CASE("settings: few outputs are printed for rows of a layer to 1 to 4 chann
       const auto count = static_cast<std::size_t>(outputs);
       const std::uint32_t w = p.add_panels("w", std::vector<float>(8 * count), std::vector<float>(count));
       p.add_step(test::format::Operator::FullyConnected, {x, w}, p.add_output("y", {rows, outputs}, 0, 1));
-      const std::string window = outputs <= 4 && rows > 1 ? "nsk::kernel_window::few_outputs" : "";
-      CHECK(has(printed(p), "using kernel_windows = nsk::kernel_window_list<" + window + ">"));
+      const std::string window = outputs <= 4 && rows > 1 ? "nsk::fast_path::few_outputs" : "";
+      CHECK(has(printed(p), "using paths = nsk::path_list<" + window + ">"));
     }
 }
 
@@ -128,8 +112,8 @@ TEST_CASE("settings: a depthwise window without kernels of its own is printed as
                         y = p.add_output("y", {1, 3, 10 - width, 8}, 0, 1);
     p.add_step(test::format::Operator::DepthwiseConv2D, {x, w}, y).window =
         test::format::Window(7, width, 1, 1, 1, 1, 0, 0);
-    const std::string window = width == 7 ? "nsk::kernel_window::wide" : "";
-    CHECK(has(printed(p), "using kernel_windows = nsk::kernel_window_list<" + window + ">"));
+    const std::string window = width == 7 ? "nsk::fast_path::wide_window" : "";
+    CHECK(has(printed(p), "using paths = nsk::path_list<" + window + ">"));
   }
 }
 
@@ -173,29 +157,12 @@ TEST_CASE("kernel_aliases: the kernels that calls of generated source name") {
   };
   const auto holds = [](const std::string& text, const char* part) { return text.find(part) != std::string::npos; };
   const std::string all = aliases(test::make_variants()), product = aliases(make_product(4, 64, 16));
-  CHECK(holds(all, "nsk::function_list<nsk::function::identity>, 9u, true, true>;\n"));
+  CHECK(holds(all,
+              "nsk::function_list<nsk::function::identity>, nsk::path_list<nsk::fast_path::square_3, "
+              "nsk::fast_path::square_5_stride_2>, true, true>;\n"));
   CHECK(holds(all, "using reductions = nsk::reduce_list<nsk::reduce_kind::mean>;\n"));
   CHECK(holds(all, "using pools = nsk::pool_list<nsk::pool_kind::max>;\n"));
-  CHECK(holds(product, "nsk::function_list<nsk::function::identity>, 0u, false, false>;\n"));
+  CHECK(holds(product, "nsk::function_list<nsk::function::identity>, nsk::path_list<>, false, false>;\n"));
   CHECK(!holds(product, "using reductions"));
   CHECK(!holds(product, "using pools"));
-}
-
-TEST_CASE("settings: RGB windows are printed for up to nine taps of three channels, with a stride of 1 or 2") {
-  for (int inputs : {3, 4})
-    for (int outputs : {8, 16})
-      for (int side : {3, 5})
-        for (int stride : {2, 3}) {
-          test::plan_spec p;
-          const std::uint32_t x = p.add_input("x", {1, 9, 11, inputs}, 1);
-          const auto weights = static_cast<std::size_t>(side * side * inputs * outputs),
-                     count = static_cast<std::size_t>(outputs);
-          const std::uint32_t w = p.add_panels("w", std::vector<float>(weights), std::vector<float>(count));
-          const std::uint32_t y = p.add_output("y", {1, 10 - side, (11 - side) / stride + 1, outputs}, 0, 1);
-          p.add_step(test::format::Operator::Conv2D, {x, w}, y).window =
-              test::format::Window(side, side, 1, stride, 1, 1, 0, 0);
-          const bool is_rgb = inputs == 3 && outputs == 16 && side == 3 && stride == 2;
-          const std::string window = is_rgb ? "nsk::kernel_window::rgb" : "";
-          CHECK(has(printed(p), "using kernel_windows = nsk::kernel_window_list<" + window + ">"));
-        }
 }

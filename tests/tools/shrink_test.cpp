@@ -100,7 +100,7 @@ std::vector<float> panels_of(std::int64_t channels, std::int64_t depth, Weight&&
   return packed;
 }
 
-nsk::small_part panels_part(std::int64_t channels, std::int64_t depth) {
+nsk::small_part slice_of_panels(std::int64_t channels, std::int64_t depth) {
   nsk::small_part p{};
   p.kind = nsk::part_kind::panels;
   p.channels = static_cast<std::uint32_t>(channels);
@@ -110,7 +110,7 @@ nsk::small_part panels_part(std::int64_t channels, std::int64_t depth) {
 
 /// How panels are stored. Fails where they do not come back bit by bit.
 nsk::small_part stored(const std::vector<float>& panels, std::int64_t channels, std::int64_t depth) {
-  nsk::small_part p = panels_part(channels, depth);
+  nsk::small_part p = slice_of_panels(channels, depth);
   bytes to;
   store_panels(panels.data(), channels, depth, p, to);
   CHECK(p.stored_bytes == to.size());
@@ -150,7 +150,7 @@ TEST_CASE("store_panels: codes that end before all rows, or go on behind them, a
   std::mt19937 random(15);
   const auto byte = [&](std::int64_t, std::int64_t) { return static_cast<float>(random() % 16) - 8; };
   const std::vector<float> panels = panels_of(channels, depth, byte);
-  nsk::small_part p = panels_part(channels, depth);
+  nsk::small_part p = slice_of_panels(channels, depth);
   bytes plain;
   store_panels(panels.data(), channels, depth, p, plain);
   const auto expands = [&](const bytes& from) {

@@ -17,6 +17,7 @@
 #include <netsuke/core/random.hpp>
 #include <netsuke/core/tensor.hpp>
 #include <netsuke/format/params.hpp>
+#include <netsuke/kernels/path.hpp>
 
 NSK_BEGIN
 /// y = f(x + residual), or with activation_first y = f(x) + residual. `residual` has the output's shape and rank, its

@@ -27,8 +27,8 @@ struct tile_row {
 
 /// What a register tile does to its results before it stores them: adds a residual whose channels are contiguous, then
 /// applies one of clip to [low, high], hard_swish, and prelu: negative ones times slopes[channel], or times `low` where
-/// there are no slopes. There is code for the functions of the list only.
-template <class Functions>
+/// there are no slopes. There is code for the functions of the kernels only.
+template <class Kernels>
 struct register_epilogue {
   bool adds = false, clips = false, swishes = false, leaks = false;
   float low = 0, high = 0;
@@ -41,38 +41,38 @@ constexpr bool is_done_in_registers(function f) {
   return f == function::identity || f == function::clip || f == function::hard_swish || f == function::prelu ||
          f == function::leaky_relu;
 }
-/// Whether a list has functions that register_epilogue has not.
-template <class Functions>
-inline constexpr bool maps_functions = true;
-template <function... F>
-inline constexpr bool maps_functions<function_list<F...>> = (!is_done_in_registers(F) || ...);
-template <class Functions, unsigned Windows, bool PanelPairs, bool PrefetchWeights>
-inline constexpr bool maps_functions<kernel_set<Functions, Windows, PanelPairs, PrefetchWeights>> =
-    maps_functions<Functions>;
+/// Whether kernels have functions that register_epilogue has not.
+template <class Kernels>
+constexpr bool maps_functions() {
+  bool maps = false;
+  for (int f = 0; f < function_count; ++f)
+    maps = maps || (Kernels::has(static_cast<function>(f)) && !is_done_in_registers(static_cast<function>(f)));
+  return maps;
+}
 }
 
 /// An epilogue as inner loops want it.
-template <class Functions>
+template <class Kernels>
 struct tile_epilogue {
   const epilogue* e;
-  std::ptrdiff_t residual_step;              ///< elements between channels of the residual
-  bool in_registers;                         ///< whether `registers` is the whole epilogue
-  bool in_place;                             ///< whether map_rows is what is left behind `registers`: ask maps()
-  register_epilogue<Functions> registers{};  ///< does nothing where results wait in a block
+  std::ptrdiff_t residual_step;            ///< elements between channels of the residual
+  bool in_registers;                       ///< whether `registers` is the whole epilogue
+  bool in_place;                           ///< whether map_rows is what is left behind `registers`: ask maps()
+  register_epilogue<Kernels> registers{};  ///< does nothing where results wait in a block
 
-  /// Whether tiles are stored and then mapped; known to the compiler where no function of the list is.
-  constexpr bool maps() const { return impl::maps_functions<Functions> && in_place; }
+  /// Whether tiles are stored and then mapped; known to the compiler where the kernels have no such function.
+  constexpr bool maps() const { return impl::maps_functions<Kernels>() && in_place; }
   /// Whether tiles are stored where their results go; if not, they go through finish_block.
   constexpr bool stores_tiles() const { return in_registers || maps(); }
 };
-template <class Functions>
-inline tile_epilogue<Functions> prepare(const epilogue& e, int rank) {
+template <class Kernels>
+inline tile_epilogue<Kernels> prepare(const epilogue& e, int rank) {
   const std::ptrdiff_t step = rank > 0 ? e.residual_stride[rank - 1] : 1;
   const bool adds = e.residual != nullptr, clips = e.fn == function::clip, swishes = e.fn == function::hard_swish;
   const bool leaks = e.fn == function::prelu || e.fn == function::leaky_relu;
   const bool late = e.activation_first && e.fn != function::identity;
   const bool fast = impl::is_done_in_registers(e.fn), plain = !adds || (step == 1 && !late);
-  tile_epilogue<Functions> t{&e, step, fast && plain, !fast && plain};
+  tile_epilogue<Kernels> t{&e, step, fast && plain, !fast && plain};
   if (plain) t.registers = {adds, clips, swishes, leaks, e.alpha, e.beta, e.fn == function::prelu ? e.slope : nullptr};
   return t;
 }
@@ -138,55 +138,54 @@ NSK_ONE_COPY inline void store_block(const float* block, int rows, int width, co
 /// Applies the epilogue to `rows` lines of `width` floats (whole registers) and stores their first `columns`. Row r
 /// goes to row[r].output + channel; its residual begins at row[r].residual, counted from channel 0. The block is used
 /// up.
-template <class Functions>
-NSK_ONE_COPY inline void finish_block(float* block, int rows, int width, const tile_epilogue<Functions>& t,
+template <class Kernels>
+NSK_ONE_COPY inline void finish_block(float* block, int rows, int width, const tile_epilogue<Kernels>& t,
                                       const tile_row* row, int channel, int columns) {
   const epilogue& e = *t.e;
   const bool adds = e.residual != nullptr;
   if (adds && !e.activation_first) impl::add_residuals(block, rows, width, t.residual_step, row, channel, columns);
   if (e.fn == function::prelu) {
-    if constexpr (Functions::has(function::prelu)) impl::apply_slopes(block, rows, width, e.slope + channel);
+    if constexpr (Kernels::has(function::prelu)) impl::apply_slopes(block, rows, width, e.slope + channel);
   } else if (e.fn != function::identity) {
     const std::ptrdiff_t step = impl::spacing(row, rows);
     const bool direct = !(adds && e.activation_first) && step != 0;
     const std::ptrdiff_t all = std::ptrdiff_t{rows} * width;
     if (direct)
-      return impl::map_lines<Functions>(e, {block, width, false}, {row[0].output + channel, step}, {rows, columns});
-    impl::map_lines<Functions>(e, {block, all, false}, {block, all}, {1, all});
+      return impl::map_lines<Kernels>(e, {block, width, false}, {row[0].output + channel, step}, {rows, columns});
+    impl::map_lines<Kernels>(e, {block, all, false}, {block, all}, {1, all});
   }
   if (adds && e.activation_first) impl::add_residuals(block, rows, width, t.residual_step, row, channel, columns);
   impl::store_block(block, rows, width, row, channel, columns);
 }
 
 /// Computes the function of the epilogue in place, in columns [channel, channel + columns) of the outputs of rows.
-template <class Functions>
+template <class Kernels>
 NSK_ONE_COPY inline void map_rows(const epilogue& e, const tile_row* row, int rows, int channel, int columns) {
   for (int begin = 0, end; begin < rows; begin = end) {
     float* const first = row[begin].output + channel;
     const std::ptrdiff_t step = begin + 1 < rows ? row[begin + 1].output - row[begin].output : 0;
     for (end = begin + 1; end < rows && row[end].output - row[end - 1].output == step;) ++end;
-    impl::map_lines<Functions>(e, {first, step, false}, {first, step}, {end - begin, columns});
+    impl::map_lines<Kernels>(e, {first, step, false}, {first, step}, {end - begin, columns});
   }
 }
 
 /// Applies the function of a register tile.
-template <class Functions, int Rows, int Vectors>
-NSK_INLINE void apply_in_registers(simd::f32 (&sum)[Rows][Vectors], const register_epilogue<Functions>& e,
-                                   int channel) {
+template <class Kernels, int Rows, int Vectors>
+NSK_INLINE void apply_in_registers(simd::f32 (&sum)[Rows][Vectors], const register_epilogue<Kernels>& e, int channel) {
   using simd::f32, simd::unroll;
   const auto each = [&](auto f) NSK_INLINE_LAMBDA {
     unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA {
       unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA { sum[r][v] = f(sum[r][v]); });
     });
   };
-  if constexpr (Functions::has(function::clip)) {
+  if constexpr (Kernels::has(function::clip)) {
     const f32 low = simd::splat(e.low), high = simd::splat(e.high);
     if (e.clips) return each([&](f32 x) NSK_INLINE_LAMBDA { return simd::clamp(x, low, high); });
   }
-  if constexpr (Functions::has(function::hard_swish)) {
+  if constexpr (Kernels::has(function::hard_swish)) {
     if (e.swishes) return each([](f32 x) NSK_INLINE_LAMBDA { return math::hard_swish(x); });
   }
-  if constexpr (Functions::has(function::prelu) || Functions::has(function::leaky_relu)) {
+  if constexpr (Kernels::has(function::prelu) || Kernels::has(function::leaky_relu)) {
     if (!e.leaks) return;
     unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA {
       const f32 slope = e.slopes == nullptr ? simd::splat(e.low) : simd::load(e.slopes + channel + v * f32::lanes);
@@ -197,8 +196,8 @@ NSK_INLINE void apply_in_registers(simd::f32 (&sum)[Rows][Vectors], const regist
 
 /// Finishes a register tile and stores it: row r goes to place(r).output + channel; place(r) is a tile_row. Columns
 /// lack less than a register; with Low the last register holds at most 8, and no more are stored.
-template <bool Low = false, class Functions, int Rows, int Vectors, class Place>
-NSK_INLINE void store_tile_at(simd::f32 (&sum)[Rows][Vectors], const register_epilogue<Functions>& e, Place place,
+template <bool Low = false, class Kernels, int Rows, int Vectors, class Place>
+NSK_INLINE void store_tile_at(simd::f32 (&sum)[Rows][Vectors], const register_epilogue<Kernels>& e, Place place,
                               int channel, int columns) {
   using simd::f32, simd::unroll;
   if (e.adds)
@@ -223,8 +222,8 @@ NSK_INLINE void store_tile_at(simd::f32 (&sum)[Rows][Vectors], const register_ep
           : simd::store_partial(last, columns - whole, sum[r][Vectors - 1]);
     });
 }
-template <bool Low = false, class Functions, int Rows, int Vectors>
-NSK_INLINE void store_tile(simd::f32 (&sum)[Rows][Vectors], const register_epilogue<Functions>& e, const tile_row* row,
+template <bool Low = false, class Kernels, int Rows, int Vectors>
+NSK_INLINE void store_tile(simd::f32 (&sum)[Rows][Vectors], const register_epilogue<Kernels>& e, const tile_row* row,
                            int channel, int columns) {
   store_tile_at<Low>(
       sum, e, [&](auto r) NSK_INLINE_LAMBDA -> const tile_row& { return row[r]; }, channel, columns);

@@ -106,9 +106,9 @@ NSK_INLINE void map_long(F f, const lines& from, const target& to, const extent&
 }
 
 /// to = fn(from), row by row. prelu passes x through.
-template <class Functions>
+template <class Kernels>
 NSK_ONE_COPY inline void map_lines(const epilogue& e, const lines& from, const target& to, const extent& size) {
-  math::visit<Functions>(e.fn, e.alpha, e.beta, [&](auto f) {
+  math::visit<Kernels>(e.fn, e.alpha, e.beta, [&](auto f) {
     if constexpr (decltype(f)::is_long && simd::tuning::lockstep_vectors > 1) {
       if (size.count == 16) return map_long<16>(f, from, to, size);
       if (size.count == 32) return map_long<32>(f, from, to, size);

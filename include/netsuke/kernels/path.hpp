@@ -1,82 +1,92 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Which kernels for speed alone a program has: each computes what a general one computes, with the same bits.
+/// Fast paths, and what kernels a program has. A fast path is a way to compute a step that the general one could
+/// compute too, with the same bits. Which one a step takes is said by op_traits<op>::path(step) and by nothing else.
 #include <netsuke/core/hide_macros.hpp>
 #include <cstdint>
+#include <utility>
 #include <netsuke/format/op.hpp>
-#include <netsuke/format/window.hpp>
+#include <netsuke/simd/vec.hpp>
+
+/// X(name) for each fast path, its enumerator:
+/// - square_3, square_3_stride_2, square_5, square_5_stride_2: depthwise convolution by a square window without
+///   dilation, by its stride along rows (depthwise/paths/square.hpp)
+/// - wide_window: depthwise convolution by a window of 7 pixels along rows or more (depthwise/paths/wide_window.hpp)
+/// - small_groups: convolution with 2, 4 or 8 channels to a group (conv/paths/small_groups.hpp)
+/// - few_outputs: convolution, and rows of a dense layer, to 1 to 4 channels (conv/paths/few_outputs.hpp)
+#define NSK_FAST_PATH_LIST(X) \
+  X(square_3)                 \
+  X(square_3_stride_2)        \
+  X(square_5)                 \
+  X(square_5_stride_2)        \
+  X(wide_window)              \
+  X(small_groups)             \
+  X(few_outputs)
 
 NSK_BEGIN
-/// Windows for which there is code of its own. Of depthwise convolution, square ones without dilation, by their stride
-/// along rows; size_3_in_pairs are those of size_3 over channels that fill registers of 16 by half
-/// (depthwise/paths/pixel_pairs.hpp), and `wide` those of 7 pixels along rows or more, with a stride of 1. small_groups
-/// are windows of convolutions with 2, 4 or 8 channels to a group (conv/paths/small_groups.hpp); few_outputs those of
-/// convolutions, and rows of fully connected layers, to 1 to 4 channels (conv/paths/few_outputs.hpp); rgb those of
-/// convolutions of 3 channels to more than 8, of up to 9 taps, with a stride along rows of 1 or 2
-/// (conv/paths/rgb.hpp).
-enum class kernel_window : std::uint8_t {
-  size_3,
-  size_3_stride_2,
-  size_5,
-  size_5_stride_2,
-  size_3_in_pairs,
-  wide,
-  small_groups,
-  few_outputs,
-  rgb
+/// How a step is computed; `general` is the way that computes every step of its operator.
+enum class fast_path : std::uint8_t {
+#define NSK_ENUMERATOR(name) name,
+  NSK_FAST_PATH_LIST(NSK_ENUMERATOR)
+#undef NSK_ENUMERATOR
+      general
 };
-inline constexpr int kernel_window_count = 9;
+inline constexpr int fast_path_count = static_cast<int>(fast_path::general);
 
-/// A set of such windows.
-template <kernel_window... Windows>
-struct kernel_window_list {
-  static constexpr bool has([[maybe_unused]] kernel_window w) { return ((w == Windows) || ...); }
+/// A set of fast paths.
+template <fast_path... Paths>
+struct path_list {
+  static constexpr bool has([[maybe_unused]] fast_path p) { return ((p == Paths) || ...); }
 };
-using all_kernel_windows =
-    kernel_window_list<kernel_window::size_3, kernel_window::size_3_stride_2, kernel_window::size_5,
-                       kernel_window::size_5_stride_2, kernel_window::size_3_in_pairs, kernel_window::wide,
-                       kernel_window::small_groups, kernel_window::few_outputs, kernel_window::rgb>;
+namespace impl {
+template <int... I>
+path_list<static_cast<fast_path>(I)...> every_path(std::integer_sequence<int, I...>);
+}
+using all_paths = decltype(impl::every_path(std::make_integer_sequence<int, fast_path_count>()));
+
+/// The vector registers of an instruction set: floats in each, and their number. Some paths depend on them.
+struct vector_registers {
+  int lanes, count;
+};
 
 namespace kernels {
 
-/// What a kernel may be told in place of a list of functions: the list, and which variants there is code for. `Windows`
-/// has a bit for each kernel_window. A kernel that is told a list alone has all variants.
-template <class Functions, unsigned Windows, bool PanelPairs, bool PrefetchWeights>
-struct kernel_set : Functions {};
+/// Those of the instruction set that this is compiled for.
+inline constexpr vector_registers own_registers{simd::f32::lanes, simd::f32::registers};
+
+/// What kernels have code for: functions of epilogues and fast paths, a bit for each enumerator; tiles of several
+/// panels, and tiles that prefetch weights (product/panels_of_tile.hpp). Everything else runs the general way.
+template <std::uint64_t Functions, unsigned Paths, bool PanelPairs, bool PrefetchWeights>
+struct kernel_set {
+  static constexpr std::uint64_t functions = Functions;
+  static constexpr bool panel_pairs = PanelPairs, prefetch_weights = PrefetchWeights;
+  using without_functions = kernel_set<0, Paths, PanelPairs, PrefetchWeights>;
+
+  static constexpr bool has(function f) { return (Functions >> static_cast<int>(f) & 1u) != 0; }
+  static constexpr bool has(fast_path p) { return (Paths >> static_cast<int>(p) & 1u) != 0; }
+  /// Called where a tile takes a path; a test derives from the set and sees which.
+  static constexpr void took(fast_path) {}
+};
 
 namespace impl {
 
-inline constexpr unsigned every_kernel_window = (1u << kernel_window_count) - 1;
-
-/// The variants that a list of functions or a kernel set stands for; `without_functions` has the same and no functions.
-template <class Functions>
-struct variants_of {
-  static constexpr unsigned windows = every_kernel_window;
-  static constexpr bool panel_pairs = true, prefetch_weights = true;
-  using without_functions = function_list<>;
-};
-template <class Functions, unsigned Windows, bool PanelPairs, bool PrefetchWeights>
-struct variants_of<kernel_set<Functions, Windows, PanelPairs, PrefetchWeights>> {
-  static constexpr unsigned windows = Windows;
-  static constexpr bool panel_pairs = PanelPairs, prefetch_weights = PrefetchWeights;
-  using without_functions = kernel_set<function_list<>, Windows, PanelPairs, PrefetchWeights>;
-};
-
-/// Returns the number of the kernel_window with a kernel of 3 or 5 and a stride along rows of 1 or 2.
-constexpr int depthwise_window_of(int kernel, int stride) { return (kernel == 5 ? 2 : 0) + stride - 1; }
-/// Returns the number of the kernel_window that `w` is; -1 where it is none.
-inline int depthwise_window_of(const window& w) {
-  const bool square = w.kernel_w == w.kernel_h && w.dilation_h == 1 && w.dilation_w == 1;
-  const bool known = (w.kernel_h == 3 || w.kernel_h == 5) && w.stride_w <= 2;
-  return square && known ? depthwise_window_of(w.kernel_h, w.stride_w) : -1;
-}
-/// Whether there is code for the kernel_window of a number.
-template <class Functions>
-constexpr bool has_kernel_window(int number) {
-  return (variants_of<Functions>::windows >> number & 1u) != 0;
+/// A bit for each of the first `count` enumerators that a list has.
+template <class List, class Enumerator>
+constexpr std::uint64_t bits_of(int count) {
+  std::uint64_t bits = 0;
+  for (int i = 0; i < count; ++i) bits |= std::uint64_t{List::has(static_cast<Enumerator>(i))} << i;
+  return bits;
 }
 
 }
+
+/// The kernels for lists of functions and of paths.
+template <class Functions, class Paths = all_paths, bool PanelPairs = true, bool PrefetchWeights = true>
+using kernels_for =
+    kernel_set<impl::bits_of<Functions, function>(function_count),
+               static_cast<unsigned>(impl::bits_of<Paths, fast_path>(fast_path_count)), PanelPairs, PrefetchWeights>;
+using all_kernels = kernels_for<all_functions>;
+
 }
 NSK_END
 #include <netsuke/core/restore_macros.hpp>

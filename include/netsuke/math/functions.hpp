@@ -119,14 +119,14 @@ struct applied {
 
 /// Calls body(applied<f>) once, so that the body's loop knows the function. There is no code for functions that are not
 /// in the list; prelu and functions outside the list give identity.
-template <class Functions = all_functions, class Body>
+template <class Set = all_functions, class Body>
 inline void visit(function f, float alpha, float beta, Body&& body) {
   const f32 a = simd::splat(alpha), b = simd::splat(beta);
-#define NSK_CASE(name)                              \
-  case function::name:                              \
-    if constexpr (Functions::has(function::name)) { \
-      return body(applied<function::name>{a, b});   \
-    }                                               \
+#define NSK_CASE(name)                            \
+  case function::name:                            \
+    if constexpr (Set::has(function::name)) {     \
+      return body(applied<function::name>{a, b}); \
+    }                                             \
     break;
   switch (f) {
     NSK_CASE(clip)

@@ -11,7 +11,8 @@ struct op_traits<op::arg_reduce> : impl::never_in_place,
                                    impl::nothing_whole,
                                    impl::rows_beside_axis<1>,
                                    impl::without_scratch,
-                                   impl::taps_along_axis {
+                                   impl::taps_along_axis,
+                                   impl::one_path {
   using params = arg_reduce_params;
   using args = kernels::arg_reduce_args;
 

@@ -7,8 +7,12 @@
 
 NSK_BEGIN
 template <>
-struct op_traits<op::binary>
-    : impl::in_place_of<2>, impl::nothing_whole, impl::rows_of_inputs<2>, impl::without_scratch, impl::one_tap {
+struct op_traits<op::binary> : impl::in_place_of<2>,
+                               impl::nothing_whole,
+                               impl::rows_of_inputs<2>,
+                               impl::without_scratch,
+                               impl::one_tap,
+                               impl::one_path {
   using params = binary_params;
   using args = kernels::binary_args;
 

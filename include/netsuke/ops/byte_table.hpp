@@ -7,8 +7,12 @@
 
 NSK_BEGIN
 template <>
-struct op_traits<op::byte_table>
-    : impl::in_place_of<1>, impl::nothing_whole, impl::rows_of_inputs<1>, impl::without_scratch, impl::one_tap {
+struct op_traits<op::byte_table> : impl::in_place_of<1>,
+                                   impl::nothing_whole,
+                                   impl::rows_of_inputs<1>,
+                                   impl::without_scratch,
+                                   impl::one_tap,
+                                   impl::one_path {
   using params = byte_table_params;
   using args = kernels::byte_table_args;
 

@@ -44,15 +44,20 @@ struct op_traits<op::conv_2d> : impl::never_in_place, impl::rows_of_images {
     return {p, m.view(s.input(0)), m.view(s.output()), m.constant<float>(s.input(1)), impl::bind_epilogue(m, s)};
   }
 
+  static fast_path path(const step_view& s, const vector_registers& r = kernels::own_registers) {
+    const params p = s.params<op::conv_2d>();
+    return kernels::path_of({p.w, p.groups, s.input(0).shape()[3], s.output().shape()[3],
+                             p.algorithm == conv_algorithm::direct, impl::has_float_weights(s)},
+                            r);
+  }
+
   template <class Settings>
   static void run(const args& a, const tile_range& range, std::byte* scratch) {
     using weight = impl::weight<Settings>;
-    if constexpr (Settings::winograd && std::is_same<weight, float>::value) {
+    if constexpr (Settings::winograd && std::is_same<weight, float>::value)
       kernels::conv_2d<impl::kernels_of<Settings>>(a, range, scratch);
-    } else {
-      kernels::impl::direct_conv_2d<impl::kernels_of<Settings>, weight>(a, range, reinterpret_cast<float*>(scratch));
-      kernels::fill_border(a.output, range);
-    }
+    else
+      kernels::direct_conv_2d<impl::kernels_of<Settings>, weight>(a, range, scratch);
   }
 
  private:

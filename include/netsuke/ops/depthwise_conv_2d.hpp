@@ -29,6 +29,10 @@ struct op_traits<op::depthwise_conv_2d>
     return {p, m.view(s.input(0)), m.view(s.output()), m.constant<float>(s.input(1)), impl::bind_epilogue(m, s)};
   }
 
+  static fast_path path(const step_view& s, const vector_registers& = kernels::own_registers) {
+    return kernels::path_of(s.params<op::depthwise_conv_2d>());
+  }
+
   template <class Settings>
   static void run(const args& a, const tile_range& range, std::byte* scratch) {
     kernels::depthwise_conv_2d<impl::kernels_of<Settings>, impl::weight<Settings>>(a, range, scratch);

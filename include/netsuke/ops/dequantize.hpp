@@ -7,8 +7,12 @@
 
 NSK_BEGIN
 template <>
-struct op_traits<op::dequantize>
-    : impl::never_in_place, impl::nothing_whole, impl::rows_of_inputs<1>, impl::without_scratch, impl::one_tap {
+struct op_traits<op::dequantize> : impl::never_in_place,
+                                   impl::nothing_whole,
+                                   impl::rows_of_inputs<1>,
+                                   impl::without_scratch,
+                                   impl::one_tap,
+                                   impl::one_path {
   using params = dequantize_params;
   using args = kernels::dequantize_args;
 

@@ -7,8 +7,12 @@
 
 NSK_BEGIN
 template <>
-struct op_traits<op::dynamic_quantize>
-    : impl::never_in_place, impl::nothing_whole, impl::rows_of_inputs<1>, impl::without_scratch, impl::one_tap {
+struct op_traits<op::dynamic_quantize> : impl::never_in_place,
+                                         impl::nothing_whole,
+                                         impl::rows_of_inputs<1>,
+                                         impl::without_scratch,
+                                         impl::one_tap,
+                                         impl::one_path {
   using params = dynamic_quantize_params;
   using args = kernels::dynamic_quantize_args;
 

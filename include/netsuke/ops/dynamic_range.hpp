@@ -7,7 +7,8 @@
 
 NSK_BEGIN
 template <>
-struct op_traits<op::dynamic_range> : impl::never_in_place, impl::whole_channels, impl::without_scratch {
+struct op_traits<op::dynamic_range>
+    : impl::never_in_place, impl::whole_channels, impl::without_scratch, impl::one_path {
   using params = dynamic_range_params;
   using args = kernels::dynamic_range_args;
 

@@ -6,6 +6,18 @@
 #include <netsuke/ops/op_traits.hpp>
 
 NSK_BEGIN
+/// Returns how kernels compute a verified step on an instruction set, by default the one that this is compiled for.
+NSK_COLD inline fast_path path_of(const step_view& s, const vector_registers& r = kernels::own_registers) {
+  switch (s.op()) {
+#define NSK_PATH(name, Table) \
+  case op::name: return op_traits<op::name>::path(s, r);
+    NSK_OP_LIST(NSK_PATH)
+#undef NSK_PATH
+    case op::none: break;
+  }
+  return fast_path::general;
+}
+
 namespace impl {
 
 /// Whether the operator reads each element of an input before it writes the element of the output in its place. The

@@ -7,8 +7,12 @@
 
 NSK_BEGIN
 template <>
-struct op_traits<op::fill>
-    : impl::never_in_place, impl::nothing_whole, impl::rows_of_inputs<0>, impl::without_scratch, impl::one_tap {
+struct op_traits<op::fill> : impl::never_in_place,
+                             impl::nothing_whole,
+                             impl::rows_of_inputs<0>,
+                             impl::without_scratch,
+                             impl::one_tap,
+                             impl::one_path {
   using params = fill_params;
   using args = kernels::fill_args;
 

@@ -31,6 +31,15 @@ struct op_traits<op::fully_connected>
     return {m.view(s.input(0)), m.view(s.output()), m.constant<float>(s.input(1)), impl::bind_epilogue(m, s)};
   }
 
+  static fast_path path(const step_view& s, const vector_registers& r = kernels::own_registers) {
+    const tensor_info x = s.input(0), y = s.output();
+    const int pixels = y.rank() > 1 ? y.shape()[static_cast<std::size_t>(y.rank() - 2)] : 1;
+    return kernels::path_of(
+        kernels::dense_layer{static_cast<int>(impl::last_length(x)), static_cast<int>(impl::last_length(y)), pixels,
+                             impl::has_float_weights(s)},
+        r);
+  }
+
   template <class Settings>
   static void run(const args& a, const tile_range& range, std::byte* scratch) {
     kernels::fully_connected<impl::kernels_of<Settings>, impl::weight<Settings>>(a, range, scratch);

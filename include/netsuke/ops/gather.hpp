@@ -7,7 +7,8 @@
 
 NSK_BEGIN
 template <>
-struct op_traits<op::gather> : impl::never_in_place, impl::nothing_whole, impl::without_scratch, impl::one_tap {
+struct op_traits<op::gather>
+    : impl::never_in_place, impl::nothing_whole, impl::without_scratch, impl::one_tap, impl::one_path {
   using params = gather_params;
   using args = kernels::gather_args;
 

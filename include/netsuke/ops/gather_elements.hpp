@@ -7,8 +7,12 @@
 
 NSK_BEGIN
 template <>
-struct op_traits<op::gather_elements>
-    : impl::never_in_place, impl::nothing_whole, impl::rows_beside_axis<2>, impl::without_scratch, impl::one_tap {
+struct op_traits<op::gather_elements> : impl::never_in_place,
+                                        impl::nothing_whole,
+                                        impl::rows_beside_axis<2>,
+                                        impl::without_scratch,
+                                        impl::one_tap,
+                                        impl::one_path {
   using params = gather_elements_params;
   using args = kernels::gather_elements_args;
 

@@ -8,7 +8,7 @@
 
 NSK_BEGIN
 template <>
-struct op_traits<op::integer_conv_2d> : impl::quad_layer<integer_conv_2d_params>, impl::rows_of_images {
+struct op_traits<op::integer_conv_2d> : impl::quad_layer<integer_conv_2d_params>, impl::rows_of_images, impl::one_path {
   using params = integer_conv_2d_params;
   using args = kernels::integer_conv_2d_args;
 

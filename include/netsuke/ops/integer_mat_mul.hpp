@@ -8,7 +8,7 @@
 NSK_BEGIN
 template <>
 struct op_traits<op::integer_mat_mul>
-    : impl::never_in_place, impl::nothing_whole, impl::without_scratch, impl::taps_of_line {
+    : impl::never_in_place, impl::nothing_whole, impl::without_scratch, impl::taps_of_line, impl::one_path {
   using params = integer_mat_mul_params;
   using args = kernels::integer_mat_mul_args;
 

@@ -7,8 +7,12 @@
 
 NSK_BEGIN
 template <>
-struct op_traits<op::layer_normalization>
-    : impl::in_place_of<1>, impl::whole_channels, impl::rows_of_lines, impl::without_scratch, impl::one_tap {
+struct op_traits<op::layer_normalization> : impl::in_place_of<1>,
+                                            impl::whole_channels,
+                                            impl::rows_of_lines,
+                                            impl::without_scratch,
+                                            impl::one_tap,
+                                            impl::one_path {
   using params = layer_normalization_params;
   using args = kernels::layer_normalization_args;
 

@@ -8,7 +8,7 @@
 NSK_BEGIN
 template <>
 struct op_traits<op::local_response_normalization>
-    : impl::never_in_place, impl::whole_channels, impl::rows_of_lines, impl::without_scratch {
+    : impl::never_in_place, impl::whole_channels, impl::rows_of_lines, impl::without_scratch, impl::one_path {
   using params = local_response_normalization_params;
   using args = kernels::local_response_normalization_args;
 

@@ -7,7 +7,8 @@
 
 NSK_BEGIN
 template <>
-struct op_traits<op::mat_mul> : impl::never_in_place, impl::nothing_whole, impl::without_scratch, impl::taps_of_line {
+struct op_traits<op::mat_mul>
+    : impl::never_in_place, impl::nothing_whole, impl::without_scratch, impl::taps_of_line, impl::one_path {
   using params = mat_mul_params;
   using args = kernels::mat_mul_args;
 

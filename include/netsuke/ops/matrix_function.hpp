@@ -7,7 +7,7 @@
 
 NSK_BEGIN
 template <>
-struct op_traits<op::matrix_function> : impl::never_in_place, impl::any_tiles, impl::rows_of_images {
+struct op_traits<op::matrix_function> : impl::never_in_place, impl::any_tiles, impl::rows_of_images, impl::one_path {
   using params = matrix_function_params;
   using args = kernels::matrix_function_args;
 

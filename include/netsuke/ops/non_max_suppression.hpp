@@ -7,7 +7,7 @@
 
 NSK_BEGIN
 template <>
-struct op_traits<op::non_max_suppression> : impl::never_in_place, impl::any_tiles {
+struct op_traits<op::non_max_suppression> : impl::never_in_place, impl::any_tiles, impl::one_path {
   using params = non_max_suppression_params;
   using args = kernels::non_max_suppression_args;
 

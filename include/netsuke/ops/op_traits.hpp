@@ -18,6 +18,7 @@
 ///   plan's: anything with shape(), border() and fill()
 /// - `std::uint64_t taps(step, params)`: elements of inputs that enter one element of the output
 /// - `args bind(memory, step, params)`: kernel arguments
+/// - `fast_path path(step, registers)`: how kernels compute a verified step on an instruction set, by default this one
 /// - `void run<Settings>(args, range, scratch)`: computes one tile; operators of takes_half_weights also with float16
 ///   weights, where impl::weight<Settings> says so
 #include <netsuke/core/hide_macros.hpp>
@@ -89,6 +90,12 @@ struct axis_whole : any_tiles {
   template <class Params>
   static constexpr whole_axes whole(const Params& p, int rank) {
     return whole_axis(p.axis, rank);
+  }
+};
+/// For operators that compute every step in one way.
+struct one_path {
+  static constexpr fast_path path(const step_view&, const vector_registers& = kernels::own_registers) {
+    return fast_path::general;
   }
 };
 struct one_tap {

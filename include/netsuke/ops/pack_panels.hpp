@@ -7,8 +7,12 @@
 
 NSK_BEGIN
 template <>
-struct op_traits<op::pack_panels>
-    : impl::never_in_place, impl::whole_channels, impl::rows_of_images, impl::without_scratch, impl::one_tap {
+struct op_traits<op::pack_panels> : impl::never_in_place,
+                                    impl::whole_channels,
+                                    impl::rows_of_images,
+                                    impl::without_scratch,
+                                    impl::one_tap,
+                                    impl::one_path {
   using params = pack_panels_params;
   using args = kernels::pack_panels_args;
 

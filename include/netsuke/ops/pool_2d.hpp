@@ -8,8 +8,12 @@
 
 NSK_BEGIN
 template <>
-struct op_traits<op::pool_2d>
-    : impl::never_in_place, impl::nothing_whole, impl::rows_of_images, impl::without_scratch, impl::taps_of_window {
+struct op_traits<op::pool_2d> : impl::never_in_place,
+                                impl::nothing_whole,
+                                impl::rows_of_images,
+                                impl::without_scratch,
+                                impl::taps_of_window,
+                                impl::one_path {
   using params = pool_2d_params;
   using args = kernels::pool_2d_args;
 

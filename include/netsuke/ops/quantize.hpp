@@ -7,8 +7,12 @@
 
 NSK_BEGIN
 template <>
-struct op_traits<op::quantize>
-    : impl::never_in_place, impl::nothing_whole, impl::rows_of_inputs<1>, impl::without_scratch, impl::one_tap {
+struct op_traits<op::quantize> : impl::never_in_place,
+                                 impl::nothing_whole,
+                                 impl::rows_of_inputs<1>,
+                                 impl::without_scratch,
+                                 impl::one_tap,
+                                 impl::one_path {
   using params = quantize_params;
   using args = kernels::quantize_args;
 

@@ -8,7 +8,7 @@
 
 NSK_BEGIN
 template <>
-struct op_traits<op::quantized_conv_2d> : impl::quad_layer<quantized_conv_2d_params> {
+struct op_traits<op::quantized_conv_2d> : impl::quad_layer<quantized_conv_2d_params>, impl::one_path {
   using params = quantized_conv_2d_params;
   using args = kernels::quantized_conv_2d_args;
 

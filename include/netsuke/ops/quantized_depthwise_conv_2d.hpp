@@ -9,7 +9,7 @@
 NSK_BEGIN
 template <>
 struct op_traits<op::quantized_depthwise_conv_2d>
-    : impl::never_in_place, impl::nothing_whole, impl::rows_of_images, impl::taps_of_window {
+    : impl::never_in_place, impl::nothing_whole, impl::rows_of_images, impl::taps_of_window, impl::one_path {
   using params = quantized_depthwise_conv_2d_params;
   using args = kernels::quantized_depthwise_conv_2d_args;
 

@@ -8,7 +8,7 @@
 NSK_BEGIN
 template <>
 struct op_traits<op::quantized_mean>
-    : impl::never_in_place, impl::nothing_whole, impl::rows_of_images, impl::without_scratch {
+    : impl::never_in_place, impl::nothing_whole, impl::rows_of_images, impl::without_scratch, impl::one_path {
   using params = quantized_mean_params;
   using args = kernels::quantized_mean_args;
 

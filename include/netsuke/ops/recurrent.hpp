@@ -7,7 +7,7 @@
 
 NSK_BEGIN
 template <>
-struct op_traits<op::recurrent> : impl::never_in_place, impl::taps_of_line {
+struct op_traits<op::recurrent> : impl::never_in_place, impl::taps_of_line, impl::one_path {
   using params = recurrent_params;
   using args = kernels::recurrent_args;
 

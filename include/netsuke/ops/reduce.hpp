@@ -8,7 +8,7 @@
 NSK_BEGIN
 template <>
 struct op_traits<op::reduce>
-    : impl::never_in_place, impl::nothing_whole, impl::rows_of_inputs<1>, impl::without_scratch {
+    : impl::never_in_place, impl::nothing_whole, impl::rows_of_inputs<1>, impl::without_scratch, impl::one_path {
   using params = reduce_params;
   using args = kernels::reduce_args;
 

@@ -8,7 +8,7 @@
 
 NSK_BEGIN
 template <>
-struct op_traits<op::resize_2d> : impl::never_in_place, impl::nothing_whole, impl::rows_of_images {
+struct op_traits<op::resize_2d> : impl::never_in_place, impl::nothing_whole, impl::rows_of_images, impl::one_path {
   using params = resize_2d_params;
   using args = kernels::resize_2d_args;
 

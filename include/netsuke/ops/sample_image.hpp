@@ -7,7 +7,7 @@
 
 NSK_BEGIN
 template <>
-struct op_traits<op::sample_image> : impl::never_in_place, impl::nothing_whole, impl::without_scratch {
+struct op_traits<op::sample_image> : impl::never_in_place, impl::nothing_whole, impl::without_scratch, impl::one_path {
   using params = sample_image_params;
   using args = kernels::sample_image_args;
 

@@ -8,7 +8,7 @@
 NSK_BEGIN
 template <>
 struct op_traits<op::scatter>
-    : impl::in_place_of<1>, impl::axis_whole, impl::rows_beside_axis<3>, impl::without_scratch {
+    : impl::in_place_of<1>, impl::axis_whole, impl::rows_beside_axis<3>, impl::without_scratch, impl::one_path {
   using params = scatter_params;
   using args = kernels::scatter_args;
 

@@ -7,8 +7,12 @@
 
 NSK_BEGIN
 template <>
-struct op_traits<op::softmax>
-    : impl::in_place_of<1>, impl::axis_whole, impl::rows_beside_axis<1>, impl::without_scratch, impl::one_tap {
+struct op_traits<op::softmax> : impl::in_place_of<1>,
+                                impl::axis_whole,
+                                impl::rows_beside_axis<1>,
+                                impl::without_scratch,
+                                impl::one_tap,
+                                impl::one_path {
   using params = softmax_params;
   using args = kernels::softmax_args;
 

@@ -7,8 +7,12 @@
 
 NSK_BEGIN
 template <>
-struct op_traits<op::top_k>
-    : impl::never_in_place, impl::axis_whole, impl::rows_beside_axis<1>, impl::without_scratch, impl::taps_along_axis {
+struct op_traits<op::top_k> : impl::never_in_place,
+                              impl::axis_whole,
+                              impl::rows_beside_axis<1>,
+                              impl::without_scratch,
+                              impl::taps_along_axis,
+                              impl::one_path {
   using params = top_k_params;
   using args = kernels::top_k_args;
 

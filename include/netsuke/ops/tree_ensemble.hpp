@@ -9,7 +9,7 @@
 NSK_BEGIN
 template <>
 struct op_traits<op::tree_ensemble>
-    : impl::never_in_place, impl::whole_channels, impl::rows_of_images, impl::without_scratch {
+    : impl::never_in_place, impl::whole_channels, impl::rows_of_images, impl::without_scratch, impl::one_path {
   using params = tree_ensemble_params;
   using args = kernels::tree_ensemble_args;
 

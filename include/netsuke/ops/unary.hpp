@@ -7,8 +7,12 @@
 
 NSK_BEGIN
 template <>
-struct op_traits<op::unary>
-    : impl::in_place_of<1>, impl::nothing_whole, impl::rows_of_inputs<1>, impl::without_scratch, impl::one_tap {
+struct op_traits<op::unary> : impl::in_place_of<1>,
+                              impl::nothing_whole,
+                              impl::rows_of_inputs<1>,
+                              impl::without_scratch,
+                              impl::one_tap,
+                              impl::one_path {
   using params = unary_params;
   using args = kernels::unary_args;
 

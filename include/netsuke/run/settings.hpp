@@ -29,10 +29,9 @@ struct default_settings {
   /// Others are refused. Each kind of reduction is some 9 KiB, each of pooling some 5.
   using reduce_kinds = all_reduce_kinds;
   using pool_kinds = all_pool_kinds;
-  /// Windows for which depthwise convolution has kernels of their own, convolution of small groups and of RGB images,
-  /// and layers with few outputs, some 5 to 10 KiB each. Others run too, by a slower kernel for all windows with the
-  /// same bits.
-  using kernel_windows = all_kernel_windows;
+  /// Fast paths of layers, some 5 to 10 KiB each. Steps of others run the general way, more slowly and with the same
+  /// bits.
+  using paths = all_paths;
   /// Whether registers of 64 bytes take 32 or 48 columns of a matrix together, some 14 KiB, and whether weights of
   /// matrices above 192 KiB are prefetched, some 9. Without them such matrices are multiplied more slowly, with the
   /// same bits.

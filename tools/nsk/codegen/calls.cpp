@@ -22,38 +22,38 @@ struct call_form {
   const char *kernel, *header, *pieces;
 };
 constexpr call_form forms[] = {
-    {op::conv_2d, "kernels::conv_2d<functions>", "conv_2d", "P x0 y f1 E"},
-    {op::depthwise_conv_2d, "kernels::depthwise_conv_2d<functions>", "depthwise_conv_2d", "P x0 y f1 E"},
-    {op::fully_connected, "kernels::fully_connected<functions>", "fully_connected", "x0 y f1 E"},
-    {op::pack_panels, "kernels::pack_panels", "pack_panels", "x0 y"},
-    {op::mat_mul, "kernels::mat_mul<functions>", "mat_mul", "P x0 y f1 E"},
-    {op::pool_2d, "kernels::pool_2d<pools>", "pool_2d", "P x0 y"},
-    {op::unary, "kernels::unary<functions>", "unary", "x0 y E"},
-    {op::binary, "kernels::binary<functions>", "binary", "P x0 x1 y E"},
-    {op::copy, "kernels::copy", "copy", "x0 y"},
-    {op::fill, "kernels::fill", "fill", "P y"},
-    {op::resize_2d, "kernels::resize_2d", "resize_2d", "P x0 y i1 f2 i3 f4"},
-    {op::reduce, "kernels::reduce<functions, reductions>", "reduce", "P x0 y E"},
-    {op::softmax, "kernels::softmax", "softmax", "P x0 y"},
-    {op::cast, "kernels::cast", "cast", "x0 y"},
-    {op::compare, "kernels::compare", "compare", "P x0 x1 y"},
-    {op::select, "kernels::select", "select", "x0 x1 x2 y"},
-    {op::arithmetic, "kernels::arithmetic", "arithmetic", "P x0 x1 y F"},
-    {op::gather, "kernels::gather", "gather", "P x0 x1 y F"},
-    {op::gather_elements, "kernels::gather_elements", "gather", "{P x0 x1 y F}"},
-    {op::arg_reduce, "kernels::arg_reduce", "arg_reduce", "P x0 y"},
-    {op::top_k, "kernels::top_k", "top_k", "P x0 y"},
-    {op::non_max_suppression, "kernels::non_max_suppression", "non_max_suppression", "P x0 x1 y F"},
-    {op::layer_normalization, "kernels::layer_normalization", "layer_normalization", "P x0 y f1 f2"},
-    {op::local_response_normalization, "kernels::local_response_normalization", "local_response_normalization",
+    {op::conv_2d, "kernels::conv_2d<kernel_set>", "conv/conv_2d", "P x0 y f1 E"},
+    {op::depthwise_conv_2d, "kernels::depthwise_conv_2d<kernel_set>", "depthwise/depthwise_conv_2d", "P x0 y f1 E"},
+    {op::fully_connected, "kernels::fully_connected<kernel_set>", "dense/fully_connected", "x0 y f1 E"},
+    {op::pack_panels, "kernels::pack_panels", "product/pack_panels", "x0 y"},
+    {op::mat_mul, "kernels::mat_mul<kernel_set>", "dense/mat_mul", "P x0 y f1 E"},
+    {op::pool_2d, "kernels::pool_2d<pools>", "images/pool_2d", "P x0 y"},
+    {op::unary, "kernels::unary<kernel_set>", "elements/unary", "x0 y E"},
+    {op::binary, "kernels::binary<kernel_set>", "elements/binary", "P x0 x1 y E"},
+    {op::copy, "kernels::copy", "elements/copy", "x0 y"},
+    {op::fill, "kernels::fill", "elements/fill", "P y"},
+    {op::resize_2d, "kernels::resize_2d", "images/resize_2d", "P x0 y i1 f2 i3 f4"},
+    {op::reduce, "kernels::reduce<kernel_set, reductions>", "lines/reduce", "P x0 y E"},
+    {op::softmax, "kernels::softmax", "lines/softmax", "P x0 y"},
+    {op::cast, "kernels::cast", "elements/cast", "x0 y"},
+    {op::compare, "kernels::compare", "elements/compare", "P x0 x1 y"},
+    {op::select, "kernels::select", "elements/select", "x0 x1 x2 y"},
+    {op::arithmetic, "kernels::arithmetic", "elements/arithmetic", "P x0 x1 y F"},
+    {op::gather, "kernels::gather", "elements/gather", "P x0 x1 y F"},
+    {op::gather_elements, "kernels::gather_elements", "elements/gather", "{P x0 x1 y F}"},
+    {op::arg_reduce, "kernels::arg_reduce", "lines/arg_reduce", "P x0 y"},
+    {op::top_k, "kernels::top_k", "lines/top_k", "P x0 y"},
+    {op::non_max_suppression, "kernels::non_max_suppression", "lines/non_max_suppression", "P x0 x1 y F"},
+    {op::layer_normalization, "kernels::layer_normalization", "lines/layer_normalization", "P x0 y f1 f2"},
+    {op::local_response_normalization, "kernels::local_response_normalization", "lines/local_response_normalization",
      "P x0 y"},
-    {op::recurrent, "kernels::recurrent", "recurrent", "P x0 x2 C L y f1 K F"},
-    {op::random, "kernels::random", "random", "P y R"},
-    {op::scatter, "kernels::scatter", "scatter", "P x0 x1 x2 y F"},
-    {op::matrix_function, "kernels::matrix_function", "matrix_function", "P x0 y"},
-    {op::integer_mat_mul, "kernels::integer_mat_mul", "integer_mat_mul", "P x0 x1 y"},
-    {op::sample_image, "kernels::sample_image", "sample_image", "P x0 x1 x2 x3 y"},
-    {op::tree_ensemble, "kernels::tree_ensemble", "tree_ensemble", "P x0 y i1 i2 f3 i4 f5 f6 n1"},
+    {op::recurrent, "kernels::recurrent", "dense/recurrent", "P x0 x2 C L y f1 K F"},
+    {op::random, "kernels::random", "elements/random", "P y R"},
+    {op::scatter, "kernels::scatter", "elements/scatter", "P x0 x1 x2 y F"},
+    {op::matrix_function, "kernels::matrix_function", "dense/matrix_function", "P x0 y"},
+    {op::integer_mat_mul, "kernels::integer_mat_mul", "int8/integer_mat_mul", "P x0 x1 y"},
+    {op::sample_image, "kernels::sample_image", "images/sample_image", "P x0 x1 x2 x3 y"},
+    {op::tree_ensemble, "kernels::tree_ensemble", "dense/tree_ensemble", "P x0 y i1 i2 f3 i4 f5 f6 n1"},
 };
 
 /// Elements one behind the other, no border, no more than so many.
@@ -111,7 +111,7 @@ std::string call_writer::kernel_call(const step_view& s) {
   const bool is_direct = s.op() == op::conv_2d && s.params<op::conv_2d>().algorithm == conv_algorithm::direct;
   for (const call_form& f : forms) {
     if (f.o != s.op()) continue;
-    headers.insert(std::string(is_direct ? "codegen/" : "kernels/") + f.header + ".hpp");
+    headers.insert(std::string("kernels/") + f.header + ".hpp");
     std::string pieces = f.pieces;
     const bool nested = pieces.front() == '{';
     if (nested) pieces = pieces.substr(1, pieces.size() - 2);
@@ -119,7 +119,7 @@ std::string call_writer::kernel_call(const step_view& s) {
     std::vector<std::string> parts;
     for (std::string word; words >> word;) parts.push_back(piece(s, word));
     const std::string arguments = nested ? "{{" + joined(parts) + "}}" : "{" + joined(parts) + "}";
-    const char* const kernel = is_direct ? "codegen::direct_conv_2d<functions>" : f.kernel;
+    const char* const kernel = is_direct ? "kernels::direct_conv_2d<kernel_set>" : f.kernel;
     return std::string("nsk::") + kernel + "(" + arguments + ", nsk::codegen::whole(" + name(s.output()) +
            "), scratch);";
   }

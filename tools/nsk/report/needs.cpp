@@ -3,13 +3,8 @@
 
 #include <algorithm>
 #include <netsuke/format/packing.hpp>
-#include <netsuke/kernels/depthwise/paths/pixel_pairs.hpp>
-#include <netsuke/kernels/conv/paths/few_outputs.hpp>
-#include <netsuke/kernels/conv/paths/rgb.hpp>
-#include <netsuke/kernels/conv/paths/small_groups.hpp>
-#include <netsuke/kernels/product/panels_of_tile.hpp>
 #include <netsuke/kernels/product/gemm_tile.hpp>
-#include <netsuke/ops/impl/kernel_variants.hpp>
+#include <netsuke/ops/every_op.hpp>
 #include <netsuke/ops/impl/narrow_weights.hpp>
 #include <netsuke/ops/impl/stored_numbers.hpp>
 #include "ops/step_facts.hpp"
@@ -50,9 +45,9 @@ void add_product(session_needs& n, const step_view& s) {
   if (p.rows <= kernels::gemv_max_rows) return;
   const std::int64_t tile = s.op() == op::recurrent || s.tile().channels == 0 ? p.channels : s.tile().channels;
   const int together = static_cast<int>(std::min(tile, p.channels));
-  const int whole = kernels::impl::whole_panels(p.channels, 0, 0, 0, together);
+  const int whole = kernels::whole_panels(p.channels, 0, 0, 0, together);
   n.panel_pairs = n.panel_pairs || whole > 1;
-  n.prefetch_weights = n.prefetch_weights || (whole > 0 && kernels::impl::is_far(p.depth, p.channels, p.weight_bytes));
+  n.prefetch_weights = n.prefetch_weights || (whole > 0 && kernels::is_prefetched(p.depth, p.channels, p.weight_bytes));
 }
 
 void add_kinds(session_needs& n, const step_view& s) {
@@ -61,31 +56,12 @@ void add_kinds(session_needs& n, const step_view& s) {
     n.pool_kinds.set(static_cast<std::size_t>(s.params<op::pool_2d>().kind));
 }
 
-void add_windows(session_needs& n, const step_view& s) {
-  const auto add = [&](kernel_window w) { n.kernel_windows.set(static_cast<std::size_t>(w)); };
-  const bool floats = !impl::has_half_weights(s) && !impl::has_byte_weights(s);
-  if (s.op() == op::conv_2d) {
-    const conv_2d_params p = s.params<op::conv_2d>();
-    const int in = static_cast<int>(length(s.input(0), 1)), out = static_cast<int>(length(s.output(), 1));
-    const bool direct = p.algorithm == conv_algorithm::direct;
-    if (direct && floats && kernels::impl::size_of_small_groups(p.w, p.groups, in, out) > 0)
-      add(kernel_window::small_groups);
-    if (direct && floats && kernels::impl::suits_few_outputs(p.w, p.groups, in, out, 1))
-      add(kernel_window::few_outputs);
-    if (direct && floats && kernels::impl::suits_rgb(p.w, p.groups, in, out)) add(kernel_window::rgb);
+/// The fast paths that a step takes on some instruction set: registers of 1 to 16 floats.
+void add_paths(session_needs& n, const step_view& s) {
+  for (const int lanes : {1, 4, 8, 16}) {
+    const fast_path path = path_of(s, {lanes, lanes == 16 ? 32 : 16});
+    if (path != fast_path::general) n.paths.set(static_cast<std::size_t>(path));
   }
-  if (s.op() == op::fully_connected && floats) {
-    const tensor_info x = s.input(0), y = s.output();
-    const int pixels = y.rank() > 1 ? static_cast<int>(length(y, 2)) : 1;
-    if (kernels::impl::suits_few_outputs(static_cast<int>(length(x, 1)), static_cast<int>(length(y, 1)), pixels, 1))
-      add(kernel_window::few_outputs);
-  }
-  if (s.op() != op::depthwise_conv_2d) return;
-  const window w = s.params<op::depthwise_conv_2d>().w;
-  const int number = kernels::impl::depthwise_window_of(w);
-  if (number >= 0) add(static_cast<kernel_window>(number));
-  if (kernels::impl::is_wide_window(w)) add(kernel_window::wide);
-  if (floats && kernels::impl::suits_pixel_pairs(w, length(s.output(), 1))) add(kernel_window::size_3_in_pairs);
 }
 
 void add_weights(session_needs& n, const step_view& s) {
@@ -106,7 +82,7 @@ void add_variant(session_needs& n, const variant_view& v) {
     n.functions.set(static_cast<std::size_t>(s.epilogue().fn));
     add_weights(n, s);
     add_kinds(n, s);
-    add_windows(n, s);
+    add_paths(n, s);
     add_product(n, s);
   }
 }

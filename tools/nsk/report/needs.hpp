@@ -22,7 +22,7 @@ struct session_needs {
   bool quads = false, unsafe_quads = false, weight_offsets = false;
   std::bitset<reduce_kind_count> reduce_kinds;
   std::bitset<pool_kind_count> pool_kinds;
-  std::bitset<kernel_window_count> kernel_windows;
+  std::bitset<fast_path_count> paths;
   bool panel_pairs = false, prefetch_weights = false;
 };
 

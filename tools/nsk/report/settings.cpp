@@ -52,11 +52,10 @@ std::string op_identifier(int i) {
   return names[i];
 }
 std::string function_identifier(int i) { return name_of(static_cast<function>(i)); }
-std::string window_identifier(int i) {
-  constexpr const char* names[] = {"size_3",          "size_3_stride_2", "size_5",
-                                   "size_5_stride_2", "size_3_in_pairs", "wide",
-                                   "small_groups",    "few_outputs",     "rgb"};
-  static_assert(std::size(names) == kernel_window_count);
+std::string path_identifier(int i) {
+#define NSK_IDENTIFIER(name) #name,
+  constexpr const char* names[] = {NSK_FAST_PATH_LIST(NSK_IDENTIFIER)};
+#undef NSK_IDENTIFIER
   return names[i];
 }
 std::string reduce_identifier(int i) { return enumerator_name("ReduceKind", i); }
@@ -71,9 +70,8 @@ std::string variants_text(const session_needs& n) {
     text += list("reduce_kinds", "reduce_list", "reduce_kind", n.reduce_kinds, reduce_identifier);
   if (uses(op::pool_2d) && !n.pool_kinds.all())
     text += list("pool_kinds", "pool_list", "pool_kind", n.pool_kinds, pool_identifier);
-  const bool has_windows = uses(op::depthwise_conv_2d) || uses(op::conv_2d) || uses(op::fully_connected);
-  if (has_windows && !n.kernel_windows.all())
-    text += list("kernel_windows", "kernel_window_list", "kernel_window", n.kernel_windows, window_identifier);
+  const bool has_paths = uses(op::depthwise_conv_2d) || uses(op::conv_2d) || uses(op::fully_connected);
+  if (has_paths && !n.paths.all()) text += list("paths", "path_list", "fast_path", n.paths, path_identifier);
   if (multiplies && !n.panel_pairs) text += constant("panel_pairs", false);
   if (multiplies && !n.prefetch_weights) text += constant("prefetch_weights", false);
   return text;
@@ -103,13 +101,11 @@ std::string kernel_aliases(const variant_view& v) {
   const session_needs n = needs_of(v);
   const auto flag = [](bool value) { return value ? ", true" : ", false"; };
   std::string text =
-      "/// Functions behind the sums of layers, then a bit for each kernel_window, whether tiles take pairs of "
-      "panels,\n";
-  text +=
-      "/// and whether they prefetch weights; kernels have code for nothing else.\nusing functions = "
-      "nsk::kernels::kernel_set<" +
+      "/// What kernels have code for: functions behind the sums of layers, fast paths, whether tiles take pairs of\n"
+      "/// panels, and whether they prefetch weights.\nusing kernel_set = nsk::kernels::kernels_for<" +
       list_type("function_list", "function", n.functions, function_identifier) + ", " +
-      std::to_string(n.kernel_windows.to_ulong()) + "u" + flag(n.panel_pairs) + flag(n.prefetch_weights) + ">;\n";
+      list_type("path_list", "fast_path", n.paths, path_identifier) + flag(n.panel_pairs) + flag(n.prefetch_weights) +
+      ">;\n";
   if (n.ops[static_cast<std::size_t>(op::reduce)])
     text += "using reductions = " + list_type("reduce_list", "reduce_kind", n.reduce_kinds, reduce_identifier) + ";\n";
   if (n.ops[static_cast<std::size_t>(op::pool_2d)])

@@ -24,11 +24,11 @@ inline gemm_line line_of(const conv_2d_args& a, int image, int y) {
 }
 
 /// Constants of one tile of a direct convolution, for one group.
-template <class Functions, class Weight>
+template <class Kernels, class Weight>
 struct direct_conv {
   const conv_2d_args* a;
-  gemm_job<Functions, Weight> job;  ///< windows inside: taps where they are
-  int depth, input_channel;         ///< input channels of the group, and the first of them
+  gemm_job<Kernels, Weight> job;  ///< windows inside: taps where they are
+  int depth, input_channel;       ///< input channels of the group, and the first of them
   pixel_block readable;
 
   gemm_line line(int image, int y) const { return line_of(*a, image, y); }
@@ -78,8 +78,8 @@ NSK_INLINE void gather_run(float* to, const float* from, std::ptrdiff_t count) {
 }
 
 /// Copies `count` pixels of row y from pixel x on, channels of one group; zeros where there is nothing to read.
-template <class Functions, class Weight>
-inline void gather_pixels(const direct_conv<Functions, Weight>& d, const float* image, int y, int x, int count,
+template <class Kernels, class Weight>
+inline void gather_pixels(const direct_conv<Kernels, Weight>& d, const float* image, int y, int x, int count,
                           float* to) {
   const std::ptrdiff_t depth = d.depth, pixel = d.a->input.stride[2];
   const pixel_block& r = d.readable;
@@ -94,8 +94,8 @@ inline void gather_pixels(const direct_conv<Functions, Weight>& d, const float* 
 }
 
 /// Multiplies the windows that wait, and empties the list.
-template <class Functions, class Weight>
-NSK_ONE_COPY inline void multiply_gathered(const direct_conv<Functions, Weight>& d, window_list& list) {
+template <class Kernels, class Weight>
+NSK_ONE_COPY inline void multiply_gathered(const direct_conv<Kernels, Weight>& d, window_list& list) {
   if (list.count > 0)
     gemm(list.count, list.shape.runs(d.a->w, d.depth), d.job.weights, d.job.channel_begin, d.job.channel_end, list.row,
          d.job.e);
@@ -104,8 +104,8 @@ NSK_ONE_COPY inline void multiply_gathered(const direct_conv<Functions, Weight>&
 }
 
 /// Gathers the patch of a block that is at most as large as list.shape, and puts its windows on the list.
-template <class Functions, class Weight>
-NSK_ONE_COPY inline void push_patch(const direct_conv<Functions, Weight>& d, window_list& list, int image,
+template <class Kernels, class Weight>
+NSK_ONE_COPY inline void push_patch(const direct_conv<Kernels, Weight>& d, window_list& list, int image,
                                     const pixel_block& b) {
   const window& w = d.a->w;
   const gemm_runs runs = list.shape.runs(w, d.depth);
@@ -130,8 +130,8 @@ NSK_ONE_COPY inline void push_patch(const direct_conv<Functions, Weight>& d, win
 }
 
 /// Puts the windows of a block of outputs on the list.
-template <class Functions, class Weight>
-NSK_ONE_COPY inline void push_gathered(const direct_conv<Functions, Weight>& d, window_list& list, int image,
+template <class Kernels, class Weight>
+NSK_ONE_COPY inline void push_gathered(const direct_conv<Kernels, Weight>& d, window_list& list, int image,
                                        const pixel_block& b) {
   if (b.down() <= 0 || b.across() <= 0) return;
   const patch_shape shape = patch_shape::of(d.a->w, b.across());

@@ -21,14 +21,14 @@ struct mat_mul_args : mat_mul_params {
 
 /// Computes one tile of output[b] = input[b] * right[b]: rows of the tile are matrices b, pixels their rows. Strides of
 /// the last dimension of input and output are 1.
-template <class Functions = all_functions>
+template <class Kernels = all_kernels>
 inline void mat_mul(const mat_mul_args& a, const tile_range& t, std::byte*) {
   const int depth = a.input.shape[a.input.rank - 1], channels = a.output.shape[a.output.rank - 1];
   for (int b = t.row_begin; b < t.row_end; ++b) {
     const float* panels = a.panels + (a.shared_right ? 0 : b * panel_floats(channels, depth));
     const gemm_weights<float> w{panels, channels, depth, 0};
-    impl::multiply_rows<Functions>(a.input, a.output, a.e, w,
-                                   {b, b + 1, t.pixel_begin, t.pixel_end, t.channel_begin, t.channel_end});
+    impl::multiply_rows<Kernels>(a.input, a.output, a.e, w,
+                                 {b, b + 1, t.pixel_begin, t.pixel_end, t.channel_begin, t.channel_end});
   }
 }
 

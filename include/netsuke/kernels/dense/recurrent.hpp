@@ -24,7 +24,7 @@ NSK_INLINE void copy_line(const float* from, float* to, int count) {
 }
 
 /// Some rows of the batch in one direction: all time steps, from the first to the last.
-template <class Weight, class Functions>
+template <class Weight, class Kernels>
 class recurrent_block {
  public:
   recurrent_block(const recurrent_args& a, int direction, int first, int rows, float* scratch)
@@ -109,7 +109,7 @@ class recurrent_block {
     const epilogue none;
     const int channels = gates * m_hidden;
     gemm(count, {1, 1, m_hidden}, gemm_weights<Weight>{weights, channels, m_hidden, 0}, 0, channels, m_lines,
-         prepare<typename variants_of<Functions>::without_functions>(none, 0));
+         prepare<typename Kernels::without_functions>(none, 0));
   }
   template <bool Usual>
   void gru(int count, const gate_functions<Usual>& functions) {
@@ -152,14 +152,14 @@ class recurrent_block {
 /// Computes whole rows of the batch in some directions: rows of the tile are a multiple of the output's second
 /// dimension, its channels are whole. Lengths outside [0, T] are clamped, and raise index_clamped. `scratch` has
 /// recurrent_scratch_bytes. The output overlaps no input.
-template <class Weight = float, class Functions = all_functions>
+template <class Weight = float, class Kernels = all_kernels>
 inline void recurrent(const recurrent_args& a, const tile_range& t, std::byte* scratch) {
   const int positions = a.output.shape[1], end = t.row_end / positions;
   for (int direction = t.pixel_begin; direction < t.pixel_end; ++direction) {
     const bool usual = a.kind != recurrent_kind::rnn && impl::has_usual_gates(a, direction);
     for (int row = t.row_begin / positions; row < end; row += recurrent_block_rows) {
       const int rows = end - row < recurrent_block_rows ? end - row : recurrent_block_rows;
-      impl::recurrent_block<Weight, Functions> block(a, direction, row, rows, reinterpret_cast<float*>(scratch));
+      impl::recurrent_block<Weight, Kernels> block(a, direction, row, rows, reinterpret_cast<float*>(scratch));
       if (usual)
         block.template run<true>();
       else

@@ -12,9 +12,9 @@ namespace kernels {
 
 /// output = epilogue(a op b), float32, any strides, 0 where an operand is broadcast. min and max follow simd's rule for
 /// NaN and zeros: b where the comparison is false. The output may be a or b.
-template <class Functions = all_functions>
+template <class Kernels = all_kernels>
 inline void binary(const binary_args& a, const tile_range& t, std::byte*) {
-  impl::run_pointwise<Functions>({a.output, a.a.as<float>(), a.b.as<float>(), a.a.stride, a.b.stride, a.kind, a.e}, t);
+  impl::run_pointwise<Kernels>({a.output, a.a.as<float>(), a.b.as<float>(), a.a.stride, a.b.stride, a.kind, a.e}, t);
   fill_border(a.output, t);
 }
 

@@ -145,7 +145,7 @@ class line_reader {
 struct line_steps {
   std::ptrdiff_t output, residual, slope;
 };
-template <class Functions>
+template <class Kernels>
 inline void finish_line(const epilogue& e, float* block, std::ptrdiff_t count, float* output, const float* residual,
                         const float* slope, const line_steps& step) {
   const auto add_residual = [&] {
@@ -155,7 +155,7 @@ inline void finish_line(const epilogue& e, float* block, std::ptrdiff_t count, f
   if (e.fn == function::prelu) {
     for (std::ptrdiff_t i = 0; i < count; ++i) block[i] = block[i] < 0 ? block[i] * slope[i * step.slope] : block[i];
   } else if (e.fn != function::identity) {
-    map_lines<Functions>(e, {block, count, false}, {block, count}, {1, count});
+    map_lines<Kernels>(e, {block, count, false}, {block, count}, {1, count});
   }
   if (e.residual != nullptr && e.activation_first) add_residual();
   for (std::ptrdiff_t i = 0; i < count; ++i) output[i * step.output] = block[i];
@@ -175,7 +175,7 @@ enum pointwise_operand : int { to_output, from_a, from_b, from_residual, from_sl
 
 /// A pointwise operation on boxes: rows in place where all operands have stride 1 or 0 along them, else dense blocks on
 /// the stack.
-template <class Functions>
+template <class Kernels>
 class pointwise_runner {
  public:
   using pointwise_box = box<pointwise_operands>;
@@ -262,7 +262,7 @@ class pointwise_runner {
     if (m_slopes)
       combine_lines(binary_kind::prelu, a, read(m_slope, e.slope, b, from_slope, index, size), to, shape, nullptr);
     else if (e.fn != function::identity || a.data != to.data)
-      map_lines<Functions>(e, a, to, shape);
+      map_lines<Kernels>(e, a, to, shape);
     if (m_adds && m_late) add_residual(b, index, size, {to.data, to.next, false}, to);
     if (in_place) return;
     copy_rows({m_result, size.count, 1}, {out, row, step}, size);
@@ -281,7 +281,7 @@ class pointwise_runner {
   alignas(64) float m_result[block_floats];
 };
 
-template <class Functions>
+template <class Kernels>
 inline void run_pointwise(const pointwise& p, const tile_range& t) {
   std::ptrdiff_t slope[max_rank] = {};
   slope[p.output.rank - 1] = 1;
@@ -290,7 +290,7 @@ inline void run_pointwise(const pointwise& p, const tile_range& t) {
   const std::ptrdiff_t* strides[pointwise_operands] = {own, p.a_stride, p.b != nullptr ? p.b_stride : own,
                                                        p.e.residual != nullptr ? p.e.residual_stride : own,
                                                        p.e.fn == function::prelu ? slope : own};
-  pointwise_runner<Functions> runner(p);
+  pointwise_runner<Kernels> runner(p);
   for_each_box(p.output.shape, p.output.rank, strides, t, [&](const box<pointwise_operands>& b) { runner.run(b); });
 }
 

@@ -11,10 +11,10 @@ NSK_BEGIN
 namespace kernels {
 
 /// output = epilogue(input), float32, any strides. The output may be the input.
-template <class Functions = all_functions>
+template <class Kernels = all_kernels>
 inline void unary(const unary_args& a, const tile_range& t, std::byte*) {
-  impl::run_pointwise<Functions>(
-      {a.output, a.input.as<float>(), nullptr, a.input.stride, nullptr, binary_kind::add, a.e}, t);
+  impl::run_pointwise<Kernels>({a.output, a.input.as<float>(), nullptr, a.input.stride, nullptr, binary_kind::add, a.e},
+                               t);
   fill_border(a.output, t);
 }
 

@@ -58,11 +58,11 @@ NSK_ONE_COPY inline void numbers_of_sums(std::byte* line, int width, const numbe
 }
 
 /// What rows of windows are multiplied and stored by, in the place of stored_products.
-template <class Functions, class Support>
+template <class Kernels, class Support>
 struct number_products {
   const integer_conv_2d_args* a;
   std::int32_t zero;
-  tile_epilogue<Functions> e;
+  tile_epilogue<Kernels> e;
 
   void operator()(const quantized_conv& c, const quad_runs& runs, quad_row_list& list) const {
     for (int i = 0; i < list.count; i += block_rows) {
@@ -137,7 +137,7 @@ inline tensor_view by_bytes(tensor_view v) {
 }
 
 /// Convolves one tile.
-template <class Functions, class Support = quad_support<>>
+template <class Kernels, class Support = quad_support<>>
 inline void integer_conv_2d(const integer_conv_2d_args& a, const tile_range& t, std::byte* scratch) {
   quantized_conv_2d_args bytes{};
   bytes.w = a.w;
@@ -155,8 +155,7 @@ inline void integer_conv_2d(const integer_conv_2d_args& a, const tile_range& t, 
     for (int d = 0; d < residual.rank; ++d) residual.stride[d] = a.e.residual_stride[d];
     bytes.residual = impl::by_bytes(residual);
   }
-  const impl::number_products<Functions, Support> products{&a, bytes.input_zero,
-                                                           prepare<Functions>(a.e, a.output.rank)};
+  const impl::number_products<Kernels, Support> products{&a, bytes.input_zero, prepare<Kernels>(a.e, a.output.rank)};
   impl::convolve_groups(bytes, t, scratch, products);
   impl::fill_typed_border(a.output, t);
 }

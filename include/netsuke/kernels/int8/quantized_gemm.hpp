@@ -270,7 +270,7 @@ NSK_ONE_COPY inline void quantized_gemm(int count, const quad_runs& runs, const 
     const impl::quad_panel p = impl::quad_panel_part(w, index, begin, end);
     if (p.columns <= 0) return;
     const auto starts = [&](int several) NSK_INLINE_LAMBDA {
-      return several > 1 && impl::whole_panels(w.channels, w.first_channel, index, begin, end) >= several;
+      return several > 1 && whole_panels(w.channels, w.first_channel, index, begin, end) >= several;
     };
     const bool line = count == 1 && starts(impl::line_panels), several = count > 1 && starts(pair_panels);
     done = line ? impl::line_panels : several ? pair_panels : 1;

@@ -249,7 +249,7 @@ NSK_INLINE std::ptrdiff_t reduce_block(reduce_kind kind, const reduce_loops& r, 
 
 /// Reduces one tile of outputs. Without any reduced dimension each element is reduced alone. The output must not be the
 /// input. The kind is one that `Kinds` has.
-template <class Functions = all_functions, class Kinds = all_reduce_kinds>
+template <class Kernels = all_kernels, class Kinds = all_reduce_kinds>
 NSK_ONE_COPY inline void reduce(const reduce_args& a, const tile_range& t, std::byte*) {
   using namespace impl;
   const reduce_loops r = loops_of(a);
@@ -271,10 +271,10 @@ NSK_ONE_COPY inline void reduce(const reduce_args& a, const tile_range& t, std::
           };
           const std::ptrdiff_t count = reduce_block<Kinds>(a.kind, r, a.input.as<float>() + at(reduce_from),
                                                            inner.stride[reduce_from], inner.length - k, block);
-          finish_line<Functions>(a.e, block, count, a.output.as<float>() + at(reduce_to),
-                                 a.e.residual != nullptr ? a.e.residual + at(reduce_residual) : nullptr,
-                                 a.e.fn == function::prelu ? a.e.slope + at(reduce_slope) : nullptr,
-                                 {inner.stride[reduce_to], inner.stride[reduce_residual], inner.stride[reduce_slope]});
+          finish_line<Kernels>(a.e, block, count, a.output.as<float>() + at(reduce_to),
+                               a.e.residual != nullptr ? a.e.residual + at(reduce_residual) : nullptr,
+                               a.e.fn == function::prelu ? a.e.slope + at(reduce_slope) : nullptr,
+                               {inner.stride[reduce_to], inner.stride[reduce_residual], inner.stride[reduce_slope]});
           k += count;
         }
   });

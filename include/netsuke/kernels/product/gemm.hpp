@@ -24,7 +24,7 @@ namespace impl {
 
 /// The part of panel `index` that is in output channels [begin, end); columns is 0 or less where there is none.
 template <class Weight>
-inline gemm_panel<Weight> panel_part(const gemm_weights<Weight>& w, int index, int begin, int end) {
+inline gemm_panel<Weight> slice_of_panel(const gemm_weights<Weight>& w, int index, int begin, int end) {
   const int width = static_cast<int>(width_of_panel(w.channels, index)), left = w.first_channel + index * panel_width;
   const int first = begin > left ? begin : left, last = end < left + width ? end : left + width;
   constexpr int per_bias = weights_per_bias<Weight>;
@@ -36,27 +36,29 @@ inline gemm_panel<Weight> panel_part(const gemm_weights<Weight>& w, int index, i
 
 /// The same, or as many whole panels from `index` on as tiles take, at most MaxPanels, where all of them are in
 /// [begin, end).
-template <int MaxPanels, class Functions, class Weight>
-inline gemm_panel<Weight> panels_part(const gemm_weights<Weight>& w, int index, int begin, int end) {
-  gemm_panel<Weight> p = panel_part(w, index, begin, end);
-  const bool far = has_far_tiles<Functions> && is_far(w.depth, w.channels, sizeof(Weight));
-  const int together = panels_of_tile(whole_panels(w.channels, w.first_channel, index, begin, end), MaxPanels, far);
+template <int MaxPanels, class Kernels, class Weight>
+inline gemm_panel<Weight> slice_of_panels(const gemm_weights<Weight>& w, int index, int begin, int end) {
+  gemm_panel<Weight> p = slice_of_panel(w, index, begin, end);
+  const bool prefetched = has_prefetch_tiles<Kernels> && is_prefetched(w.depth, w.channels, sizeof(Weight));
+  const int together =
+      panels_of_tile(whole_panels(w.channels, w.first_channel, index, begin, end), MaxPanels, prefetched);
   if (together < 1 || (together == 1 && MaxPanels > 1)) return p;
   p.columns = together * panel_width;
   p.panels = together;
-  if (far && together == MaxPanels) p.ahead = reinterpret_cast<const char*>(p.weights + together * p.panel_step);
+  if (prefetched && together == MaxPanels)
+    p.prefetch_at = reinterpret_cast<const char*>(p.weights + together * p.panel_step);
   return p;
 }
 
 /// Whole panels of 16 from `index` on, several at once, for 1 to gemv_max_rows rows; returns the first panel left
 /// over.
-template <class Functions, class Weight>
+template <class Kernels, class Weight>
 inline int gemv_panels(int count, const gemm_runs& runs, const gemm_weights<Weight>& w, int index, int begin, int end,
-                       const tile_row* rows, const tile_epilogue<Functions>& e) {
+                       const tile_row* rows, const tile_epilogue<Kernels>& e) {
   const std::ptrdiff_t step = panel_width * (static_cast<std::ptrdiff_t>(w.depth) + weights_per_bias<Weight>);
   const int whole = index + whole_panels(w.channels, w.first_channel, index, begin, end);
   while (index + 1 < whole) {
-    const gemm_panel<Weight> p = panel_part(w, index, begin, end);
+    const gemm_panel<Weight> p = slice_of_panel(w, index, begin, end);
     const bool four = count == 1 && index + 4 <= whole;
     if (four) gemv_panels_rows<1, 4>(runs, p, step, rows, e);
     if (!four && count == 1) gemv_panels_rows<1, 2>(runs, p, step, rows, e);
@@ -71,17 +73,17 @@ inline int gemv_panels(int count, const gemm_runs& runs, const gemm_weights<Weig
 /// Computes `count` rows times the columns that are output channels [begin, end), and stores them through the epilogue.
 /// All rows share `runs`. Panels outside, rows inside: call it with as many rows as stay in the second-level cache
 /// (gemm_block_rows).
-template <class Functions, class Weight>
+template <class Kernels, class Weight>
 NSK_ONE_COPY inline void gemm(int count, const gemm_runs& runs, const gemm_weights<Weight>& w, int begin, int end,
-                              const tile_row* rows, const tile_epilogue<Functions>& e) {
+                              const tile_row* rows, const tile_epilogue<Kernels>& e) {
   const int panels = static_cast<int>(panel_count(w.channels));
   int index = begin > w.first_channel ? (begin - w.first_channel) / panel_width : 0;
   if (index >= panels) index = panels - 1;
-  constexpr int max_panels = impl::panels_together<Functions>;
+  constexpr int max_panels = impl::panels_together<Kernels>;
   while (index < panels) {
     if (count <= gemv_max_rows) index = impl::gemv_panels(count, runs, w, index, begin, end, rows, e);
     if (index >= panels) return;
-    const gemm_panel<Weight> p = impl::panels_part<max_panels, Functions>(w, index, begin, end);
+    const gemm_panel<Weight> p = impl::slice_of_panels<max_panels, Kernels>(w, index, begin, end);
     if (p.columns <= 0) return;
     impl::gemm_panel_rows<max_panels>(count, runs, p, rows, e);
     index += p.panels;
@@ -177,23 +179,23 @@ struct gemm_row_list {
 };
 
 /// Everything that stays the same while rows of one matrix are collected and multiplied.
-template <class Functions, class Weight>
+template <class Kernels, class Weight>
 struct gemm_job {
   gemm_runs runs;
   gemm_weights<Weight> weights;
   int channel_begin, channel_end, block;
-  tile_epilogue<Functions> e;
+  tile_epilogue<Kernels> e;
 };
 
 /// Multiplies the rows of the list and empties it.
-template <class Functions, class Weight>
-NSK_ONE_COPY inline void gemm_flush(const gemm_job<Functions, Weight>& job, gemm_row_list& list) {
+template <class Kernels, class Weight>
+NSK_ONE_COPY inline void gemm_flush(const gemm_job<Kernels, Weight>& job, gemm_row_list& list) {
   if (list.count > 0) gemm(list.count, job.runs, job.weights, job.channel_begin, job.channel_end, list.row, job.e);
   list.count = 0;
 }
 /// Appends `n` rows, multiplying whenever a block is full.
-template <class Functions, class Weight>
-NSK_ONE_COPY inline void gemm_push(const gemm_job<Functions, Weight>& job, gemm_row_list& list, const gemm_line& line,
+template <class Kernels, class Weight>
+NSK_ONE_COPY inline void gemm_push(const gemm_job<Kernels, Weight>& job, gemm_row_list& list, const gemm_line& line,
                                    int n) {
   for (int i = 0; i < n;) {
     const int space = job.block - list.count, some = n - i < space ? n - i : space;

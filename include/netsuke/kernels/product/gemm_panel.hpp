@@ -16,23 +16,23 @@ inline constexpr int tiles_per_function = 4;
 
 /// All rows under a function that is not computed in registers: stored as sums, a few tiles at a time, and mapped in
 /// place.
-template <int MaxPanels, class Functions, class Weight>
+template <int MaxPanels, class Kernels, class Weight>
 NSK_ONE_COPY inline void gemm_panel_in_place(int count, const gemm_runs& runs, const gemm_panel<Weight>& p,
-                                             const tile_row* row, const tile_epilogue<Functions>& e) {
+                                             const tile_row* row, const tile_epilogue<Kernels>& e) {
   const int maximum = tile_heights::of(p.columns, p.panels).maximum;
   for (int tiles = (count + maximum - 1) / maximum; tiles > 0; tiles -= tiles_per_function) {
     const int some = tiles > tiles_per_function ? (count * tiles_per_function + tiles - 1) / tiles : count;
     gemm_panel_tiles<MaxPanels>(some, runs, p, row, e.registers);
-    map_rows<Functions>(*e.e, row, some, p.channel, p.columns);
+    map_rows<Kernels>(*e.e, row, some, p.channel, p.columns);
     row += some;
     count -= some;
   }
 }
 
 /// All rows of one panel, or of several, at most MaxPanels.
-template <int MaxPanels, class Functions, class Weight>
+template <int MaxPanels, class Kernels, class Weight>
 NSK_ONE_COPY inline void gemm_panel_rows(int count, const gemm_runs& runs, const gemm_panel<Weight>& p,
-                                         const tile_row* row, const tile_epilogue<Functions>& e) {
+                                         const tile_row* row, const tile_epilogue<Kernels>& e) {
   using simd::f32;
   const int width = p.panels > 1 ? p.panels * panel_width : p.columns > 16 ? 24 : p.columns > 8 ? 16 : 8;
   if ((simd::tuning::stores_parts || p.columns == width) && may_hold_sums(runs, p, row) &&
@@ -53,7 +53,7 @@ NSK_ONE_COPY inline void gemm_panel_rows(int count, const gemm_runs& runs, const
     for (int i = 0; i < padded; ++i) line[i] = {row[i < some ? i : some - 1].input, block + i * columns, nullptr};
     if (f32::lanes > 8 && columns > width)  // tiles store 8 columns there, finish_block reads 16
       for (int i = 0; i < padded; ++i) simd::store(line[i].output + columns - f32::lanes, simd::zero());
-    gemm_panel_tiles<MaxPanels>(padded, runs, all, line, register_epilogue<Functions>{});
+    gemm_panel_tiles<MaxPanels>(padded, runs, all, line, register_epilogue<Kernels>{});
     finish_block(block, some, columns, e, row, p.channel, p.columns);
     row += some;
     count -= some;

@@ -31,35 +31,35 @@ inline constexpr int tile_columns = tile_panels * panel_width, pair_columns = pa
 /// Some k of a panel of float16: `offset` is how far behind the beginning of a row its inputs are, and `wide` where
 /// tiles leave the weights as floats, in the order of k, for the tiles that follow.
 template <class Weight>
-struct part_of_panel {};
+struct panel_slice {};
 template <>
-struct part_of_panel<half_bits> {
+struct panel_slice<half_bits> {
   std::ptrdiff_t offset = 0;
   simd::wide_float* wide = nullptr;
 };
 template <>
-struct part_of_panel<simd::wide_float> {
+struct panel_slice<simd::wide_float> {
   std::ptrdiff_t offset = 0;
 };
 
 template <class Weight>
-inline constexpr bool is_part = !std::is_empty<part_of_panel<Weight>>::value;
+inline constexpr bool is_part = !std::is_empty<panel_slice<Weight>>::value;
 
 /// One panel, or some of its columns: `bias` and `weights` (floats, half_bits, or int8, whose scales are `step` floats
 /// behind the biases) point at the first of them, k steps by `step` weights; `channel` is the number of the first
 /// column in the output and `columns` how many are stored, at most 24. Or it is `panels` whole panels, pair_panels or
-/// tile_panels, `panel_step` weights apart, and their biases `bias_step` floats. Where `ahead` is not null, tiles of
-/// whole panels prefetch as many weights from there on, each its share: `ahead_step` bytes of each panel at every
+/// tile_panels, `panel_step` weights apart, and their biases `bias_step` floats. Where `prefetch_at` is not null, tiles
+/// of whole panels prefetch as many weights from there on, each its share: `prefetch_step` bytes of each panel at every
 /// tuning::gemm_steps k. Where `bias` is null sums go on from the outputs: of a panel of float16 of which only some k
 /// are given at a time (product/widened_panels.hpp).
 template <class Weight>
-struct gemm_panel : part_of_panel<Weight> {
+struct gemm_panel : panel_slice<Weight> {
   const float* bias;
   const Weight* weights;
   int step, channel, columns, panels;
   std::ptrdiff_t panel_step, bias_step;
-  const char* ahead;
-  std::ptrdiff_t ahead_step;
+  const char* prefetch_at;
+  std::ptrdiff_t prefetch_step;
 
   /// The bias of a column.
   NSK_INLINE const float* bias_of(int column) const {
@@ -76,7 +76,7 @@ constexpr std::ptrdiff_t column_offset(int v, std::ptrdiff_t step) {
 
 /// Whether only 8 columns of a panel are in its last register, of 16.
 template <int Width>
-inline constexpr bool ends_low = Width % simd::f32::lanes != 0;
+inline constexpr bool half_tail = Width % simd::f32::lanes != 0;
 
 /// Rows of the register tile for panels of Width columns: accumulators, one line of weights and one input, or one of
 /// each row, fill the registers.
@@ -129,21 +129,23 @@ NSK_INLINE void resume_sums(simd::f32 (&sum)[Rows][Vectors], const tile_row* row
   });
 }
 
-/// Adds the products of one tile to its sums. All rows share runs, panel and step. With Far it prefetches from `ahead`
-/// on. 8 columns behind the last whole register of 16 are computed as such: some processors take half the time.
-template <int Width, bool Far, int Rows, int Vectors, class Weight>
+/// Adds the products of one tile to its sums. All rows share runs, panel and step. With Prefetch it prefetches
+/// from `prefetch_at` on. 8 columns behind the last whole register of 16 are computed as such: some processors take
+/// half the time.
+template <int Width, bool Prefetch, int Rows, int Vectors, class Weight>
 NSK_INLINE void accumulate(simd::f32 (&sum)[Rows][Vectors], const gemm_runs& runs, const gemm_panel<Weight>& p,
-                           const tile_row* rows, const char*& ahead) {
+                           const tile_row* rows, const char*& prefetch_at) {
   using simd::f32, simd::unroll;
-  constexpr bool low = ends_low<Width>, several = Width > 24;
-  constexpr int whole = low ? Vectors - 1 : Vectors, steps = Far ? simd::tuning::gemm_steps : 1;
+  constexpr bool low = half_tail<Width>, several = Width > 24;
+  constexpr int whole = low ? Vectors - 1 : Vectors, steps = Prefetch ? simd::tuning::gemm_steps : 1;
   const float* row[Rows];
   unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA { row[r] = rows[r].input; });
   const Weight* weights = p.weights;
-  const char* next = ahead;
-  part_of_panel<Weight> part = p;
+  const char* next = prefetch_at;
+  panel_slice<Weight> part = p;
   constexpr bool as_packed = several && !std::is_same<Weight, simd::wide_float>::value;
-  const std::ptrdiff_t step = as_packed ? panel_width : p.step, panel_step = p.panel_step, ahead_step = p.ahead_step,
+  const std::ptrdiff_t step = as_packed ? panel_width : p.step, panel_step = p.panel_step,
+                       prefetch_step = p.prefetch_step,
                        panel_bytes = panel_step * static_cast<std::ptrdiff_t>(sizeof(Weight));
   const auto multiply = [&](std::ptrdiff_t k, const Weight* from) NSK_INLINE_LAMBDA {
     f32 w[Vectors];
@@ -168,10 +170,10 @@ NSK_INLINE void accumulate(simd::f32 (&sum)[Rows][Vectors], const gemm_runs& run
       std::ptrdiff_t k = column;
       const std::ptrdiff_t end = k + runs.length;
       for (; k + steps <= end; k += steps, weights += steps * step) {
-        if constexpr (Far) {
+        if constexpr (Prefetch) {
           unroll<several ? Width / panel_width : 1>([&](auto i)
                                                         NSK_INLINE_LAMBDA { simd::prefetch(next + i * panel_bytes); });
-          next += ahead_step;
+          next += prefetch_step;
         }
         unroll<steps>([&](auto i) NSK_INLINE_LAMBDA { multiply(k + i, weights + i * step); });
       }
@@ -179,18 +181,18 @@ NSK_INLINE void accumulate(simd::f32 (&sum)[Rows][Vectors], const gemm_runs& run
         for (; k < end; ++k, weights += step) multiply(k, weights);
     }
   }
-  ahead = next;
+  prefetch_at = next;
 }
 
 /// `tiles` tiles of Rows rows, one below the other, by panels of at most Width columns; all of them where registers are
 /// not stored in part. Returns where the tiles behind them prefetch.
-template <int Rows, int Width, bool Far, class Functions, class Weight>
+template <int Rows, int Width, bool Prefetch, class Kernels, class Weight>
 NSK_ONE_COPY inline const char* gemm_tiles(int tiles, const gemm_runs& runs, const gemm_panel<Weight>& panel,
-                                           const tile_row* row, const register_epilogue<Functions>& e) {
+                                           const tile_row* row, const register_epilogue<Kernels>& e) {
   using simd::f32;
   constexpr int vectors = (Width + f32::lanes - 1) / f32::lanes, columns = vectors * f32::lanes;
   const gemm_panel<Weight> p = panel;
-  const char* ahead = p.ahead;
+  const char* prefetch_at = p.prefetch_at;
   for (; tiles > 0; --tiles, row += Rows) {
     if (e.adds) simd::unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA { simd::prefetch(row[r].residual + p.channel); });
     f32 sum[Rows][vectors];
@@ -201,49 +203,49 @@ NSK_ONE_COPY inline const char* gemm_tiles(int tiles, const gemm_runs& runs, con
         const f32 bias = begin_sum<Weight>(p.bias + column_offset<Width>(v, p.bias_step));
         simd::unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA { sum[r][v] = bias; });
       });
-    accumulate<Width, Far>(sum, runs, p, row, ahead);
+    accumulate<Width, Prefetch>(sum, runs, p, row, prefetch_at);
     if constexpr (std::is_same<Weight, std::int8_t>::value)
       simd::unroll<vectors>([&](auto v) NSK_INLINE_LAMBDA {
         simd::unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA {
           sum[r][v] = end_sum<Weight>(sum[r][v], p.bias + column_offset<Width>(v, p.bias_step), p.step);
         });
       });
-    store_tile<ends_low<Width>>(sum, e, row, p.channel, simd::tuning::stores_parts ? p.columns : columns);
+    store_tile<half_tail<Width>>(sum, e, row, p.channel, simd::tuning::stores_parts ? p.columns : columns);
   }
-  return ahead;
+  return prefetch_at;
 }
 
 /// Calls gemm_tiles for tiles of exactly `height` rows, gemm_min_rows <= height <= Rows.
-template <int Rows, int Width, bool Far, class Functions, class Weight>
+template <int Rows, int Width, bool Prefetch, class Kernels, class Weight>
 NSK_INLINE const char* gemm_tiles_of(int height, int tiles, const gemm_runs& runs, const gemm_panel<Weight>& p,
-                                     const tile_row* row, const register_epilogue<Functions>& e) {
+                                     const tile_row* row, const register_epilogue<Kernels>& e) {
   if constexpr (Rows > gemm_min_rows<Width>()) {
-    if (height < Rows) return gemm_tiles_of<Rows - 1, Width, Far>(height, tiles, runs, p, row, e);
+    if (height < Rows) return gemm_tiles_of<Rows - 1, Width, Prefetch>(height, tiles, runs, p, row, e);
   }
-  return gemm_tiles<Rows, Width, Far>(tiles, runs, p, row, e);
+  return gemm_tiles<Rows, Width, Prefetch>(tiles, runs, p, row, e);
 }
 
 /// `count` rows in tiles of equal height as far as possible (49 rows are 4 x 6 + 5 x 5); tile_heights::cover(count) is
-/// count. With Far each tile prefetches an equal share of as many weights as it reads.
-template <int Width, bool Far, class Functions, class Weight>
+/// count. With Prefetch each tile prefetches an equal share of as many weights as it reads.
+template <int Width, bool Prefetch, class Kernels, class Weight>
 inline void gemm_equal_tiles(int count, const gemm_runs& runs, gemm_panel<Weight> p, const tile_row* row,
-                             const register_epilogue<Functions>& e) {
+                             const register_epilogue<Kernels>& e) {
   constexpr int maximum = gemm_tile_rows<Width>();
   const int tiles = (count + maximum - 1) / maximum, height = count / tiles, higher = count % tiles;
   const int share = simd::tuning::gemm_steps * p.step * static_cast<int>(sizeof(Weight)) / tiles;
-  p.ahead_step = share < 64 ? share : 64;
+  p.prefetch_step = share < 64 ? share : 64;
   if constexpr (Width <= max_panel_width)
     if (count == 1) return static_cast<void>(gemm_tiles<1, Width, false>(1, runs, p, row, e));
-  if (higher > 0) p.ahead = gemm_tiles_of<maximum, Width, Far>(height + 1, higher, runs, p, row, e);
-  gemm_tiles_of<maximum, Width, Far>(height, tiles - higher, runs, p, row + higher * (height + 1), e);
+  if (higher > 0) p.prefetch_at = gemm_tiles_of<maximum, Width, Prefetch>(height + 1, higher, runs, p, row, e);
+  gemm_tiles_of<maximum, Width, Prefetch>(height, tiles - higher, runs, p, row + higher * (height + 1), e);
 }
 /// The same for at most MaxPanels panels together; only tiles of as many prefetch.
-template <int MaxPanels, class Functions, class Weight>
+template <int MaxPanels, class Kernels, class Weight>
 NSK_ONE_COPY inline void gemm_equal_tiles(int count, const gemm_runs& runs, const gemm_panel<Weight>& p,
-                                          const tile_row* row, const register_epilogue<Functions>& e) {
+                                          const tile_row* row, const register_epilogue<Kernels>& e) {
   constexpr int columns = MaxPanels * panel_width;
-  if constexpr (has_far_tiles<Functions> && !std::is_same<Weight, simd::wide_float>::value)
-    if (p.ahead != nullptr && p.panels == MaxPanels && p.columns == columns)
+  if constexpr (has_prefetch_tiles<Kernels> && !std::is_same<Weight, simd::wide_float>::value)
+    if (p.prefetch_at != nullptr && p.panels == MaxPanels && p.columns == columns)
       return gemm_equal_tiles<columns, true>(count, runs, p, row, e);
   if constexpr (MaxPanels > pair_panels)
     if (p.panels == MaxPanels) return gemm_equal_tiles<columns, false>(count, runs, p, row, e);
@@ -284,9 +286,9 @@ static_assert(block_columns >= (pair_columns > max_panel_width ? pair_columns : 
 
 /// One or two rows by several neighbouring panels of 16, `panel_step` weights apart, at once: as many chains as hide
 /// the latency.
-template <int Rows, int Panels, class Functions, class Weight>
+template <int Rows, int Panels, class Kernels, class Weight>
 NSK_ONE_COPY inline void gemv_tile(const gemm_runs& runs, const gemm_panel<Weight>& p, std::ptrdiff_t panel_step,
-                                   const tile_row* row, const register_epilogue<Functions>& e) {
+                                   const tile_row* row, const register_epilogue<Kernels>& e) {
   using simd::f32, simd::unroll;
   constexpr int vectors = Panels * panel_width / f32::lanes;
   const std::ptrdiff_t bias_step = panel_step * static_cast<std::ptrdiff_t>(sizeof(Weight)) / 4;  // in floats
@@ -318,25 +320,25 @@ NSK_ONE_COPY inline void gemv_tile(const gemm_runs& runs, const gemm_panel<Weigh
 
 /// One tile of Rows rows by Columns whole columns under any epilogue: tile(rows, channel, register_epilogue) computes
 /// it. Of the rows the first `count` are its own, the others repeat one of them.
-template <int Rows, int Columns, class Functions, class Tile>
-NSK_INLINE void tile_under_epilogue(const tile_row* row, int count, int channel, const tile_epilogue<Functions>& e,
+template <int Rows, int Columns, class Kernels, class Tile>
+NSK_INLINE void tile_under_epilogue(const tile_row* row, int count, int channel, const tile_epilogue<Kernels>& e,
                                     Tile tile) {
   if (e.stores_tiles()) {
     tile(row, channel, e.registers);
-    if (e.maps()) map_rows<Functions>(*e.e, row, count, channel, Columns);
+    if (e.maps()) map_rows<Kernels>(*e.e, row, count, channel, Columns);
     return;
   }
   alignas(64) float block[Rows * Columns];
   tile_row line[Rows];
   for (int r = 0; r < Rows; ++r) line[r] = {row[r].input, block + r * Columns, nullptr};
-  tile(line, 0, register_epilogue<Functions>{});
+  tile(line, 0, register_epilogue<Kernels>{});
   finish_block(block, count, Columns, e, row, channel, Columns);
 }
 
 /// gemv_tile under any epilogue.
-template <int Rows, int Panels, class Functions, class Weight>
+template <int Rows, int Panels, class Kernels, class Weight>
 NSK_ONE_COPY inline void gemv_panels_rows(const gemm_runs& runs, const gemm_panel<Weight>& p, std::ptrdiff_t panel_step,
-                                          const tile_row* row, const tile_epilogue<Functions>& e) {
+                                          const tile_row* row, const tile_epilogue<Kernels>& e) {
   tile_under_epilogue<Rows, Panels * panel_width>(
       row, Rows, p.channel, e, [&](const tile_row* to, int channel, const auto& registers) NSK_INLINE_LAMBDA {
         gemm_panel<Weight> all = p;

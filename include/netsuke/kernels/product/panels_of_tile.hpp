@@ -18,34 +18,16 @@ namespace kernels {
 inline constexpr int max_tile_panels = 3, tile_panels = simd::f32::lanes >= panel_width ? max_tile_panels : 1,
                      pair_panels = tile_panels > 1 ? 2 : 1;
 
-namespace impl {
-
-/// Whether a matrix is so large that panels are prefetched while those before them are multiplied: what fits in 192 KiB
-/// comes from the second-level cache in time.
-constexpr bool is_far(std::int64_t depth, std::int64_t channels, std::int64_t weight_bytes) {
+/// Whether the panels of a matrix are prefetched while those before them are multiplied: what fits in 192 KiB comes
+/// from the second-level cache in time.
+constexpr bool is_prefetched(std::int64_t depth, std::int64_t channels, std::int64_t weight_bytes) {
   return depth * channels * weight_bytes > 192 * 1024;
 }
 
-/// How many panels tiles take where there is code for the variants of `Functions` alone, and whether there are tiles
-/// that prefetch: they are as wide as tiles can be.
-template <class Functions>
-inline constexpr int panels_together = variants_of<Functions>::panel_pairs ? tile_panels : 1;
-template <class Functions>
-inline constexpr int pairs_together = variants_of<Functions>::panel_pairs ? pair_panels : 1;  ///< pairs at most
-template <class Functions>
-inline constexpr bool has_far_tiles =
-    variants_of<Functions>::prefetch_weights&& panels_together<Functions> == tile_panels;
-
 /// How many of `left` neighbouring whole panels the next tiles take: at most `maximum`; four as two and two, but for
 /// matrices that are prefetched: only the widest tiles do that.
-constexpr int panels_of_tile(int left, int maximum, bool far) {
-  return left < maximum ? left : left == 4 && maximum == max_tile_panels && !far ? 2 : maximum;
-}
-
-/// Where vector v of neighbouring panels `step` elements apart begins.
-constexpr std::ptrdiff_t vector_offset(int v, std::ptrdiff_t step) {
-  constexpr int each = panel_width / simd::f32::lanes;
-  return v / each * step + v % each * simd::f32::lanes;
+constexpr int panels_of_tile(int left, int maximum, bool prefetched) {
+  return left < maximum ? left : left == 4 && maximum == max_tile_panels && !prefetched ? 2 : maximum;
 }
 
 /// Returns how many panels of a matrix from `index` on, whose column 0 is `first_channel` of the output, are 16 wide
@@ -55,6 +37,23 @@ inline int whole_panels(std::int64_t channels, int first_channel, int index, int
   const int last = static_cast<int>(panel_count(channels)) - 1;
   const int left = last - index + (width_of_panel(channels, last) == panel_width ? 1 : 0);
   return begin > first ? 0 : inside < left ? inside : left;
+}
+
+namespace impl {
+
+/// How many panels the tiles of `Kernels` take, and whether there are tiles that prefetch: they are as wide as tiles
+/// can be.
+template <class Kernels>
+inline constexpr int panels_together = Kernels::panel_pairs ? tile_panels : 1;
+template <class Kernels>
+inline constexpr int pairs_together = Kernels::panel_pairs ? pair_panels : 1;  ///< pairs at most
+template <class Kernels>
+inline constexpr bool has_prefetch_tiles = Kernels::prefetch_weights&& panels_together<Kernels> == tile_panels;
+
+/// Where vector v of neighbouring panels `step` elements apart begins.
+constexpr std::ptrdiff_t vector_offset(int v, std::ptrdiff_t step) {
+  constexpr int each = panel_width / simd::f32::lanes;
+  return v / each * step + v % each * simd::f32::lanes;
 }
 
 }

@@ -91,9 +91,9 @@ NSK_INLINE bool may_hold_sums(const gemm_runs& runs, const gemm_panel<Weight>& p
 }
 
 /// Some k of all rows, as gemm_equal_tiles takes them; two tiles are not worth more calls.
-template <int MaxPanels, class Functions>
+template <int MaxPanels, class Kernels>
 NSK_ONE_COPY inline void gemm_wide_tiles(int count, const gemm_runs& runs, gemm_panel<half_bits> p, const tile_row* row,
-                                         const register_epilogue<Functions>& e) {
+                                         const register_epilogue<Kernels>& e) {
   wide_block<wide_block_weights> block;
   const int maximum = tile_heights::of(p.columns, p.panels).maximum, tiles = (count + maximum - 1) / maximum,
             first = (count + tiles - 1) / tiles;
@@ -106,14 +106,14 @@ NSK_ONE_COPY inline void gemm_wide_tiles(int count, const gemm_runs& runs, gemm_
 }
 
 /// All tiles of a panel, or of several, at most MaxPanels; all rows are tiles (tile_heights).
-template <int MaxPanels, class Functions, class Weight>
+template <int MaxPanels, class Kernels, class Weight>
 NSK_INLINE void gemm_panel_tiles(int count, const gemm_runs& runs, const gemm_panel<Weight>& p, const tile_row* row,
-                                 const register_epilogue<Functions>& e) {
+                                 const register_epilogue<Kernels>& e) {
   gemm_equal_tiles<MaxPanels>(count, runs, p, row, e);
 }
-template <int MaxPanels, class Functions>
+template <int MaxPanels, class Kernels>
 NSK_ONE_COPY inline void gemm_panel_tiles(int count, const gemm_runs& runs, const gemm_panel<half_bits>& p,
-                                          const tile_row* row, const register_epilogue<Functions>& e) {
+                                          const tile_row* row, const register_epilogue<Kernels>& e) {
   const int depth = depth_of(runs), maximum = wide_block_weights / (p.panels * p.step),
             blocks = (depth + maximum - 1) / maximum, equal = (depth + blocks - 1) / blocks;
   gemm_panel<half_bits> some = p;
@@ -122,12 +122,12 @@ NSK_ONE_COPY inline void gemm_panel_tiles(int count, const gemm_runs& runs, cons
     k += part.steps;
     some.offset = part.offset;
     if (k < depth)
-      gemm_wide_tiles<MaxPanels>(count, part.runs, some, row, register_epilogue<Functions>{});
+      gemm_wide_tiles<MaxPanels>(count, part.runs, some, row, register_epilogue<Kernels>{});
     else
       gemm_wide_tiles<MaxPanels>(count, part.runs, some, row, e);
     const std::ptrdiff_t taken = std::ptrdiff_t{part.steps} * some.step;
     some.weights += taken;
-    if (some.ahead != nullptr) some.ahead += taken * static_cast<std::ptrdiff_t>(sizeof(half_bits));
+    if (some.prefetch_at != nullptr) some.prefetch_at += taken * static_cast<std::ptrdiff_t>(sizeof(half_bits));
     some.bias = nullptr;
   }
 }

@@ -25,8 +25,8 @@ struct winograd_cell {
 
 inline constexpr int winograd_max_cells = 48;
 /// Panels whose products are in scratch at a time: at most 32 columns (conv_2d_scratch_bytes).
-template <class Functions>
-inline constexpr int winograd_panels = pairs_together<Functions>;
+template <class Kernels>
+inline constexpr int winograd_panels = pairs_together<Kernels>;
 
 /// Cells that are computed together. While their products are made, the lines are prefetched that the phase behind
 /// writes and the next batch reads: in images beyond the caches, transforms wait for memory twice as long as they take.
@@ -37,10 +37,10 @@ struct winograd_cells_together {
 };
 
 /// Constants of one call, for one group. Sizes and strides in floats.
-template <class Functions>
+template <class Kernels>
 struct winograd_call {
   const conv_2d_args* a;
-  tile_epilogue<Functions> e;
+  tile_epilogue<Kernels> e;
   int depth;
   pixel_block readable;
   float* transformed;          ///< [points][cells][padded depth], planes one cache line further apart
@@ -51,8 +51,8 @@ struct winograd_call {
 };
 
 /// Transforms the input of one cell.
-template <int Outputs, class Functions>
-NSK_ONE_COPY inline void winograd_cell_input(const winograd_call<Functions>& w, const winograd_cell& cell, float* to) {
+template <int Outputs, class Kernels>
+NSK_ONE_COPY inline void winograd_cell_input(const winograd_call<Kernels>& w, const winograd_cell& cell, float* to) {
   constexpr int side = Outputs + 2;
   const tensor_view& in = w.a->input;
   const int y = cell.y - w.a->w.pad_top, x = cell.x - w.a->w.pad_left;
@@ -73,8 +73,8 @@ NSK_ONE_COPY inline void winograd_cell_input(const winograd_call<Functions>& w, 
 }
 
 /// Transforms the products of one cell, finishes them and stores those that belong to the tile.
-template <int Outputs, class Functions>
-NSK_ONE_COPY inline void winograd_cell_output(const winograd_call<Functions>& w, const winograd_cell& cell,
+template <int Outputs, class Kernels>
+NSK_ONE_COPY inline void winograd_cell_output(const winograd_call<Kernels>& w, const winograd_cell& cell,
                                               const float* from, int step, const gemm_panel<float>& p) {
   using simd::f32;
   const tensor_view& out = w.a->output;
@@ -107,7 +107,7 @@ NSK_ONE_COPY inline void winograd_cell_output(const winograd_call<Functions>& w,
       if (mine[i]) simd::store(block + n++ * width + c, y[i][0]);
   }
   if (!whole) return finish_block(block, count, width, w.e, row, p.channel, p.columns);
-  if (w.e.maps()) map_rows<Functions>(e, row, count, p.channel, p.columns);
+  if (w.e.maps()) map_rows<Kernels>(e, row, count, p.channel, p.columns);
 }
 
 /// Prefetches the lines of `count` floats from `first` on of side x side pixels.
@@ -119,8 +119,8 @@ NSK_INLINE void prefetch_pixels(const float* first, std::ptrdiff_t row, std::ptr
 
 /// Prefetches what is read and written next for cells [begin, end): where the columns of a panel are stored, and the
 /// channels [channel, channel + count) of the next batch; windows overlap, so that what is new is as large as a cell.
-template <class Functions>
-NSK_INLINE void winograd_prefetch(const winograd_call<Functions>& w, const winograd_cells_together& batch, int outputs,
+template <class Kernels>
+NSK_INLINE void winograd_prefetch(const winograd_call<Kernels>& w, const winograd_cells_together& batch, int outputs,
                                   int begin, int end, const gemm_panel<float>& p, int channel, int count) {
   const tensor_view &in = w.a->input, &out = w.a->output;
   for (int t = begin; t < end; ++t) {
@@ -133,8 +133,8 @@ NSK_INLINE void winograd_prefetch(const winograd_call<Functions>& w, const winog
 }
 
 /// Products of all points with one panel: point by point a small matrix product, from zero.
-template <class Functions>
-NSK_ONE_COPY inline void winograd_multiply(const winograd_call<Functions>& w, const winograd_cells_together& batch,
+template <class Kernels>
+NSK_ONE_COPY inline void winograd_multiply(const winograd_call<Kernels>& w, const winograd_cells_together& batch,
                                            int outputs, const gemm_panel<float>& p, int step) {
   const int points = (outputs + 2) * (outputs + 2);
   const int count = batch.count, columns = w.channel_end - w.channel_begin;
@@ -144,7 +144,7 @@ NSK_ONE_COPY inline void winograd_multiply(const winograd_call<Functions>& w, co
   const int first_channel = share(p.channel), last_channel = share(p.channel + p.columns);
   static constexpr float zeros[32] = {};
   const epilogue nothing;
-  const auto none = prepare<typename variants_of<Functions>::without_functions>(nothing, 0);
+  const auto none = prepare<typename Kernels::without_functions>(nothing, 0);
   const gemm_runs runs{1, 1, w.depth};
   gemm_panel<float> point = p;
   point.bias = zeros;
@@ -153,27 +153,27 @@ NSK_ONE_COPY inline void winograd_multiply(const winograd_call<Functions>& w, co
   point.columns = step;
   tile_row row[winograd_max_cells];
   for (int i = 0; i < points; ++i, point.weights += std::ptrdiff_t{w.depth} * p.step) {
-    if (p.ahead != nullptr && i + 1 < points)
-      point.ahead = reinterpret_cast<const char*>(point.weights + std::ptrdiff_t{w.depth} * p.step);
+    if (p.prefetch_at != nullptr && i + 1 < points)
+      point.prefetch_at = reinterpret_cast<const char*>(point.weights + std::ptrdiff_t{w.depth} * p.step);
     else
-      point.ahead = p.ahead;
+      point.prefetch_at = p.prefetch_at;
     for (int t = 0; t < count; ++t)
       row[t] = {w.transformed + i * w.plane + t * w.line, w.products + (t * points + i) * step, nullptr};
-    gemm_panel_rows<winograd_panels<Functions>>(count, runs, point, row, none);
+    gemm_panel_rows<winograd_panels<Kernels>>(count, runs, point, row, none);
     winograd_prefetch(w, batch, outputs, count * i / points, count * (i + 1) / points, p, first_channel,
                       last_channel - first_channel);
   }
 }
 
-template <int Outputs, class Functions>
-inline void winograd_batch_of_cells(const winograd_call<Functions>& w, const winograd_cells_together& batch) {
+template <int Outputs, class Kernels>
+inline void winograd_batch_of_cells(const winograd_call<Kernels>& w, const winograd_cells_together& batch) {
   constexpr int points = (Outputs + 2) * (Outputs + 2);
   const int count = batch.count;
   const winograd_cell* const cell = batch.cell;
   for (int t = 0; t < count; ++t) winograd_cell_input<Outputs>(w, cell[t], w.transformed + t * w.line);
   for (int index = 0, panels = 1; index < panel_count(w.weights.channels); index += panels) {
     const gemm_panel<float> p =
-        panels_part<winograd_panels<Functions>, Functions>(w.weights, index, w.channel_begin, w.channel_end);
+        slice_of_panels<winograd_panels<Kernels>, Kernels>(w.weights, index, w.channel_begin, w.channel_end);
     panels = p.panels;
     if (p.columns <= 0) continue;
     constexpr int unit = simd::f32::lanes > 8 ? simd::f32::lanes : 8;
@@ -225,8 +225,8 @@ class winograd_walk {
 };
 
 /// Cells of a tile, in batches of nearly equal size.
-template <int Outputs, class Functions>
-NSK_ONE_COPY inline void winograd_cells(const winograd_call<Functions>& w, const tile_range& t, int maximum) {
+template <int Outputs, class Kernels>
+NSK_ONE_COPY inline void winograd_cells(const winograd_call<Kernels>& w, const tile_range& t, int maximum) {
   const tensor_view& in = w.a->input;
   winograd_walk<Outputs> walk(t, w.a->output.shape[1]), ahead = walk;
   int left = walk.count();
@@ -245,14 +245,14 @@ NSK_ONE_COPY inline void winograd_cells(const winograd_call<Functions>& w, const
   }
 }
 
-template <class Functions = all_functions>
+template <class Kernels = all_kernels>
 NSK_ONE_COPY inline void winograd_conv_2d(const conv_2d_args& a, const tile_range& t, float* scratch) {
   const int depth = a.input.shape[3] / a.groups, channels = a.output.shape[3] / a.groups;
   const int points = winograd_points(a.algorithm), maximum = winograd_batch(a.algorithm, depth);
   const std::ptrdiff_t line = static_cast<std::ptrdiff_t>(padded_channels(depth)), plane = maximum * line + 16;
   float* const products = scratch + points * plane;
-  const tile_epilogue<Functions> e = prepare<Functions>(a.e, a.output.rank);
-  winograd_call<Functions> w{&a, e, depth, readable_pixels(a.input), scratch, products, line, plane};
+  const tile_epilogue<Kernels> e = prepare<Kernels>(a.e, a.output.rank);
+  winograd_call<Kernels> w{&a, e, depth, readable_pixels(a.input), scratch, products, line, plane};
   for_groups(t, channels, [&](int g, int begin, int end) {
     w.weights = {static_cast<const float*>(a.weights) + g * winograd_floats(a.algorithm, channels, depth), channels,
                  std::int64_t{points} * depth, g * channels};

@@ -22,12 +22,12 @@ NSK_INLINE void winograd_sums(simd::f64 a, simd::f64 b, simd::f64 c, simd::f64 (
   r[3] = c;
 }
 NSK_INLINE void winograd_sums(simd::f64 a, simd::f64 b, simd::f64 c, simd::f64 (&r)[6]) {
-  const simd::f64 ends = simd::add(a, c), far = simd::add(a, simd::scaled(c, 4)), twice = simd::scaled(b, 2);
+  const simd::f64 ends = simd::add(a, c), prefetched = simd::add(a, simd::scaled(c, 4)), twice = simd::scaled(b, 2);
   r[0] = a;
   r[1] = simd::add(ends, b);
   r[2] = simd::sub(ends, b);
-  r[3] = simd::add(far, twice);
-  r[4] = simd::sub(far, twice);
+  r[3] = simd::add(prefetched, twice);
+  r[4] = simd::sub(prefetched, twice);
   r[5] = c;
 }
 /// The factor of row i of G, for F(2x2, 3x3) (4 rows) and F(4x4, 3x3) (6 rows).

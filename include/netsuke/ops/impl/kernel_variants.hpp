@@ -26,7 +26,7 @@ using reduce_kinds_member = typename Settings::reduce_kinds;
 template <class Settings>
 using pool_kinds_member = typename Settings::pool_kinds;
 template <class Settings>
-using kernel_windows_member = typename Settings::kernel_windows;
+using paths_member = typename Settings::paths;
 
 /// Kinds that sessions of a settings type have kernels for.
 template <class Settings>
@@ -45,17 +45,6 @@ bool is_kind_unlisted(const step_view& s) {
   return false;
 }
 
-/// Bits of the depthwise windows of a list.
-template <class List>
-constexpr unsigned bits_of_windows() {
-  unsigned bits = 0;
-  for (int i = 0; i < kernel_window_count; ++i) bits |= List::has(static_cast<kernel_window>(i)) ? 1u << i : 0u;
-  return bits;
-}
-template <class Settings>
-inline constexpr unsigned kernel_windows_of =
-    bits_of_windows<typename member_or<kernel_windows_member, Settings, all_kernel_windows>::type>();
-
 template <class Settings, class = void>
 inline constexpr bool takes_panel_pairs = true;
 template <class Settings>
@@ -66,15 +55,11 @@ template <class Settings>
 inline constexpr bool prefetches_weights<Settings, std::void_t<decltype(Settings::prefetch_weights)>> =
     Settings::prefetch_weights;
 
+/// The kernels of a settings type. Settings of equal values share them.
 template <class Settings>
-inline constexpr bool has_every_variant =
-    kernel_windows_of<Settings> ==
-    kernels::impl::every_kernel_window&& takes_panel_pairs<Settings>&& prefetches_weights<Settings>;
-/// What a kernel is told in place of a list of functions. Settings of equal values give one type, and share kernels.
-template <class Settings>
-using kernels_of = std::conditional_t<has_every_variant<Settings>, typename Settings::functions,
-                                      kernels::kernel_set<typename Settings::functions, kernel_windows_of<Settings>,
-                                                          takes_panel_pairs<Settings>, prefetches_weights<Settings>>>;
+using kernels_of =
+    kernels::kernels_for<typename Settings::functions, typename member_or<paths_member, Settings, all_paths>::type,
+                         takes_panel_pairs<Settings>, prefetches_weights<Settings>>;
 
 }
 NSK_END

@@ -24,6 +24,10 @@ NSK_COLD NSK_NOINLINE inline bool has_byte_weights(const step_view& s) {
   return takes_byte_weights(s.op()) && s.input(1).type() == dtype::int8;
 }
 
+NSK_COLD NSK_NOINLINE inline bool has_float_weights(const step_view& s) {
+  return !has_half_weights(s) && !has_byte_weights(s);
+}
+
 /// The types of weights besides float32 that a program takes.
 template <bool Halves, bool Bytes>
 struct narrow_weights {

@@ -42,7 +42,7 @@ std::int64_t balanced(std::int64_t all, std::int64_t size, std::int64_t maximum,
 constexpr std::int64_t panels_in_threes(std::int64_t panels) {
   std::int64_t threes = 0;
   for (int left = static_cast<int>(panels), together = 0; left > 0; left -= together) {
-    together = kernels::impl::panels_of_tile(left, kernels::max_tile_panels, false);
+    together = kernels::panels_of_tile(left, kernels::max_tile_panels, false);
     threes += together == kernels::max_tile_panels ? together : together == 1 ? -kernels::max_tile_panels : 0;
   }
   return threes;

@@ -8,8 +8,8 @@
 /// panel. Each output stays the same chain: its bias, then k in ascending order, taps outside being zeros.
 #include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
-#include <type_traits>
 #include <netsuke/kernels/args.hpp>
+#include <netsuke/kernels/conv/conv_2d_layer.hpp>
 #include <netsuke/kernels/conv/padded_patch.hpp>
 #include <netsuke/simd/begin.hpp>
 
@@ -26,15 +26,12 @@ constexpr int strip_line(const window& w, int lanes, int vectors) {
   const int beside = (w.kernel_w - 1) * w.dilation_w;
   return (vectors + (beside + lanes - 1) / lanes) * lanes;
 }
-/// Whether a convolution is computed so on instruction sets of `lanes`: without a stride along rows, and so few inputs
-/// that a strip holds them.
-constexpr bool suits_few_outputs(const window& w, int groups, int input_channels, int output_channels, int lanes) {
-  return groups == 1 && output_channels <= max_few_outputs && w.stride_w == 1 && w.dilation_w <= strip_floats &&
-         w.kernel_w <= strip_floats && input_channels <= strip_floats / strip_line(w, lanes, 1);
-}
-/// The same of a dense layer, which is a convolution of one tap; not of fewer pixels than fill two registers.
-constexpr bool suits_few_outputs(int depth, int outputs, int pixels, int lanes) {
-  return pixels >= 2 * lanes && suits_few_outputs(window{}, 1, depth, outputs, lanes);
+/// Whether a convolution is computed so: without a stride along rows, and of so few inputs that a strip holds them.
+constexpr bool suits_few_outputs(const conv_2d_layer& l, const vector_registers& r) {
+  const window& w = l.w;
+  return l.direct && l.float32 && l.groups == 1 && l.output_channels <= max_few_outputs && w.stride_w == 1 &&
+         w.dilation_w <= strip_floats && w.kernel_w <= strip_floats &&
+         l.input_channels <= strip_floats / strip_line(w, r.lanes, 1);
 }
 
 /// Makes one row of the rows of an image, which then fill registers: of a window of one tap, where rows follow each
@@ -51,11 +48,6 @@ inline bool join_rows(conv_2d_args& a) {
   a.input.shape[2] = a.output.shape[2] = height * width;
   return true;
 }
-
-/// Whether there is code for them.
-template <class Functions, class Weight>
-inline constexpr bool has_few_outputs =
-    std::is_same<Weight, float>::value&& has_kernel_window<Functions>(static_cast<int>(kernel_window::few_outputs));
 
 /// Adds the products of `taps` taps side by side, `tap_step` pixels apart, to Outputs lines of sums: lines of Vectors
 /// registers, as is read of each line of the strip.
@@ -192,19 +184,19 @@ struct output_strip {
 };
 
 /// What such a convolution is computed from.
-template <class Functions>
+template <class Kernels>
 struct pixel_conv {
   const conv_2d_args* a;
-  tile_epilogue<Functions> e;
+  tile_epilogue<Kernels> e;
   pixel_block readable;
 
   explicit pixel_conv(const conv_2d_args& args)
-      : a(&args), e(prepare<Functions>(args.e, args.output.rank)), readable(readable_pixels(args.input)) {}
+      : a(&args), e(prepare<Kernels>(args.e, args.output.rank)), readable(readable_pixels(args.input)) {}
 };
 
 /// A block of outputs of one image in strips of `vectors` registers.
-template <class Functions>
-NSK_ONE_COPY inline void convolve_strips(const pixel_conv<Functions>& d, int image, int vectors, const pixel_block& b) {
+template <class Kernels>
+NSK_ONE_COPY inline void convolve_strips(const pixel_conv<Kernels>& d, int image, int vectors, const pixel_block& b) {
   constexpr int width = simd::f32::lanes < 4 ? 4 : simd::f32::lanes;
   output_strip s;
   s.a = d.a;
@@ -231,8 +223,8 @@ NSK_ONE_COPY inline void convolve_strips(const pixel_conv<Functions>& d, int ima
 }
 
 /// The same in strips as wide as registers and the stack have space for, and narrower ones at the end.
-template <class Functions>
-NSK_ONE_COPY inline void convolve_few_outputs(const pixel_conv<Functions>& d, int image, pixel_block b) {
+template <class Kernels>
+NSK_ONE_COPY inline void convolve_few_outputs(const pixel_conv<Kernels>& d, int image, pixel_block b) {
   constexpr int lanes = simd::f32::lanes;
   const auto fits = [&](int vectors) {
     return strip_line(d.a->w, lanes, vectors) * d.a->input.shape[3] <= strip_floats;
@@ -246,6 +238,20 @@ NSK_ONE_COPY inline void convolve_few_outputs(const pixel_conv<Functions>& d, in
     b.x = part.x_end;
   }
   convolve_strips(d, image, b.across() > lanes && fits(2) ? 2 : 1, b);
+}
+
+/// A tile of such a convolution.
+template <class Kernels>
+NSK_ONE_COPY inline void convolve_few_outputs(const conv_2d_args& a, const tile_range& t) {
+  Kernels::took(fast_path::few_outputs);
+  conv_2d_args all = a;
+  const bool whole = t.pixel_end - t.pixel_begin == a.output.shape[2];
+  const int width = whole && join_rows(all) ? t.pixel_end : 0;
+  const pixel_conv<Kernels> d(all);
+  for_images(t, a.output.shape[1], [&](int image, int y, int y_end) {
+    const pixel_block in_rows{y, y_end, t.pixel_begin, t.pixel_end}, in_one{0, 1, y * width, y_end * width};
+    convolve_few_outputs(d, image, width > 0 ? in_one : in_rows);
+  });
 }
 
 }

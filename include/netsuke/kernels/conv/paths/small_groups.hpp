@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <netsuke/kernels/product/gemm.hpp>
+#include <netsuke/kernels/conv/paths/general.hpp>
 #include <netsuke/simd/begin.hpp>
 
 NSK_BEGIN
@@ -26,16 +26,13 @@ struct in_groups {
 /// Maximum number of taps of a window: weights and patches are on the stack.
 inline constexpr int max_group_taps = 9;
 
-/// Channels to a group of a convolution that is computed so on some instruction set; 0 where it is none.
-inline int size_of_small_groups(const window& w, int groups, int input_channels, int output_channels) {
-  const int size = output_channels / groups;
-  const bool listed = size == 2 || size == 4 || size == 8, few = w.kernel_h * w.kernel_w <= max_group_taps;
-  return groups > 1 && listed && few && input_channels == output_channels ? size : 0;
+/// Whether a convolution is computed so: registers hold several groups, and it has at least one register of outputs.
+constexpr bool suits_small_groups(const conv_2d_layer& l, const vector_registers& r) {
+  const int size = l.output_channels / l.groups;
+  return l.direct && l.float32 && l.groups > 1 && (size == 2 || size == 4 || size == 8) && size < r.lanes &&
+         l.w.kernel_h * l.w.kernel_w <= max_group_taps && l.input_channels == l.output_channels &&
+         l.output_channels >= r.lanes;
 }
-/// Whether there is code for groups of Size.
-template <class Functions, int Size>
-inline constexpr bool has_small_groups =
-    Size < simd::f32::lanes&& has_kernel_window<Functions>(static_cast<int>(kernel_window::small_groups));
 
 /// The biases and weights of one register of outputs, of as many groups as it holds.
 template <int Size>
@@ -57,9 +54,9 @@ struct group_block {
 inline constexpr int group_rows = simd::f32::registers >= 32 ? 12 : 8;
 
 /// group_rows rows by one register of groups.
-template <int Size, class Functions>
+template <int Size, class Kernels>
 NSK_ONE_COPY inline void group_tile(const gemm_runs& runs, const in_groups<Size>* weights, const tile_row* row,
-                                    int channel, const register_epilogue<Functions>& e) {
+                                    int channel, const register_epilogue<Kernels>& e) {
   using simd::f32, simd::unroll;
   f32 sum[group_rows][1];
   const f32 bias = simd::load(&weights->value);
@@ -86,9 +83,9 @@ NSK_ONE_COPY inline void group_tile(const gemm_runs& runs, const in_groups<Size>
 }
 
 /// Rows of inputs of several groups times their weights: what convolution calls for this type of weights.
-template <class Functions, int Size>
+template <class Kernels, int Size>
 NSK_ONE_COPY inline void gemm(int count, const gemm_runs& runs, const gemm_weights<impl::in_groups<Size>>& w, int, int,
-                              const tile_row* rows, const tile_epilogue<Functions>& e) {
+                              const tile_row* rows, const tile_epilogue<Kernels>& e) {
   using impl::group_rows;
   const auto tile = [&](const tile_row* row, int some) NSK_INLINE_LAMBDA {
     impl::tile_under_epilogue<group_rows, simd::f32::lanes>(
@@ -101,6 +98,37 @@ NSK_ONE_COPY inline void gemm(int count, const gemm_runs& runs, const gemm_weigh
   tile_row row[group_rows];
   for (int r = 0; r < group_rows; ++r) row[r] = rows[r < count ? r : count - 1];
   tile(row, count);
+}
+
+namespace impl {
+
+/// The channels of a tile that are whole registers of groups of Size; returns the first channel that is left.
+template <class Kernels, int Size>
+NSK_ONE_COPY inline int convolve_small_groups(const conv_2d_args& a, const tile_range& t) {
+  int c = t.channel_begin;
+  if constexpr (Size < simd::f32::lanes) {
+    constexpr int lanes = simd::f32::lanes;
+    Kernels::took(fast_path::small_groups);
+    const int taps = a.w.kernel_h * a.w.kernel_w;
+    alignas(64) float patches[max_tile_rows * max_group_taps * lanes];
+    group_block<Size> block;
+    for (; c + lanes <= t.channel_end; c += lanes) {
+      block.collect(static_cast<const float*>(a.weights), c, taps * Size);
+      const gemm_weights<in_groups<Size>> w{block.data, lanes, taps * lanes, c};
+      convolve_channels<Kernels>(a, t, w, lanes, c, c, c + lanes, patches);
+    }
+  }
+  return c;
+}
+/// The same for groups of whatever size that suits.
+template <class Kernels>
+inline int convolve_small_groups(const conv_2d_args& a, const tile_range& t) {
+  const int size = a.output.shape[3] / a.groups;
+  if (size == 2) return convolve_small_groups<Kernels, 2>(a, t);
+  if (size == 4) return convolve_small_groups<Kernels, 4>(a, t);
+  return convolve_small_groups<Kernels, 8>(a, t);
+}
+
 }
 
 }
