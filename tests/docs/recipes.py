@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The recipes of CONTRIBUTING.md, followed: patches that add an operator (Hardmax, which other operators spell out without it) and a rule of
-the importer (BitwiseNot) are applied to a copy of the tree, what the schema generates is generated, what that changes is compiled, and the new tool converts, checks and runs models with them.
+the importer (BitwiseNot) and a fast path (tiles for RGB images) are applied to a copy of the tree, what the schema generates is generated, what that changes is compiled, and the new tool converts, checks and runs models with them.
 
 Results are compared with ONNX Runtime. The patches also say how many files each recipe touches, which is limited.
 """
@@ -21,8 +21,8 @@ from common import compile_file, link, parallel  # noqa: E402
 from models import REPOSITORY, TOOL, onnx_session  # noqa: E402
 
 # Files that people write, at most, by patch.
-LIMITS = {"operator.patch": 14, "importer_rule.patch": 5}
-FOLDERS = ("include", "schema", "tools", "docs", "examples/devices", "tests/kernels", "tests/oracle", "tests/models")
+LIMITS = {"operator.patch": 14, "importer_rule.patch": 5, "fast_path.patch": 6}
+FOLDERS = ("include", "schema", "tools", "docs", "examples/devices", "tests/kernels", "tests/model", "tests/run", "tests/oracle", "tests/models")
 LIBRARY = os.environ.get("NSK_TOOL_LIBRARY", str(pathlib.Path(TOOL).parent / "tools/nsk/libnsk_tool.a"))
 # Unoptimised clang takes a third of the time of g++.
 COMPILER = next(c for c in (os.environ.get("NSK_CLANGXX", "clang++"), os.environ.get("NSK_GXX", "g++")) if shutil.which(c))
@@ -114,14 +114,15 @@ def build_tool(folder):
     return folder / "nsk"
 
 
-def test_kernel(folder):
-    """The kernel's own test, scalar and on this processor's vectors."""
+def test_kernels(folder):
+    """The tests of the kernel and of fast paths, scalar and on this processor's vectors."""
     main = compiled(folder, [folder / "tests/doctest_main.cpp"], ["-Itests"], folder / "objects_main")
     for isa in ("NSK_ISA_SCALAR", "NSK_ISA_NEON" if os.uname().machine in ("aarch64", "arm64") else "NSK_ISA_AVX2"):
-        test = compiled(folder, [folder / "tests/kernels/hardmax_test.cpp"], [f"-D{isa}", "-Itests"], folder / f"objects_{isa}")
+        sources = [folder / f"tests/kernels/{name}_test.cpp" for name in ("hardmax", "paths")]
+        test = compiled(folder, sources, [f"-D{isa}", "-Itests"], folder / f"objects_{isa}")
         said = link(COMPILER, [*main, *test], folder / isa)
         if said:
-            raise SystemExit(f"the kernel's test does not link:\n{said[:3000]}")
+            raise SystemExit(f"the kernels' tests do not link:\n{said[:3000]}")
         print(f"{isa}: {must([folder / isa], folder).strip().splitlines()[-2]}")
 
 
@@ -194,11 +195,11 @@ def main():
         for operator in ("Hardmax", "BitwiseNot"):
             if not re.search(rf"^\| {operator} \|", page, re.MULTILINE):
                 raise SystemExit(f"nsk operators has no line for {operator}")
-        test_kernel(folder)
+        test_kernels(folder)
         generator = np.random.default_rng(5)
         check_operator(tool, folder, generator)
         check_rule(tool, folder, generator)
-    print("both recipes give what ONNX Runtime gives")
+    print("the recipes give what ONNX Runtime gives")
     return 0
 
 

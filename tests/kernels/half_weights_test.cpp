@@ -151,9 +151,11 @@ TEST_CASE("half weights: direct convolutions, with groups, strides and windows o
     const nsk::epilogue e = some_epilogue(static_cast<int>(seed));
     const nsk::tile_range whole{0, oh, 0, ow, 0, channels};
     nsk::kernels::direct_conv_2d<nsk::kernels::all_kernels, float>(
-        {{win, groups, direct}, input.view(), wanted.view(), panels.floats(), e}, whole, scratch.data());
+        {{win, groups, direct}, input.view(), wanted.view(), panels.floats(), e}, whole,
+        reinterpret_cast<std::byte*>(scratch.data()));
     nsk::kernels::direct_conv_2d<nsk::kernels::all_kernels, nsk::half_bits>(
-        {{win, groups, direct}, input.view(), got.view(), panels.halves(), e}, whole, scratch.data());
+        {{win, groups, direct}, input.view(), got.view(), panels.halves(), e}, whole,
+        reinterpret_cast<std::byte*>(scratch.data()));
     CAPTURE(seed);
     CHECK(got.damage() == "");
     CHECK(same_bits(got.dense(), wanted.dense()));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Direct convolution of any layer. Windows are rows of a matrix that is never built; the taps of one kernel row are one
-/// contiguous run.
+/// Direct convolution of any layer. Windows are rows of a matrix that is never built; the taps of one kernel row are
+/// one contiguous run.
 #include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
 #include <cstdint>

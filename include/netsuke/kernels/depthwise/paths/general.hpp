@@ -14,7 +14,7 @@ namespace impl {
 /// Four outputs of one row under any window, all taps inside.
 template <class Kernels, class Weight>
 NSK_ONE_COPY inline void general_4_pixels(const depthwise_call<Kernels, Weight>& d, const depthwise_image& m, int oy,
-                                         int ox, const output_grid& to) {
+                                          int ox, const output_grid& to) {
   using simd::f32, simd::unroll;
   const float* const x = first_tap(d, m, oy, ox);
   const window& k = d.a->w;
@@ -40,8 +40,8 @@ NSK_ONE_COPY inline void general_4_pixels(const depthwise_call<Kernels, Weight>&
 /// panel to panel where there are several. Taps outside read zeros.
 template <int Vectors, class Kernels, class Weight>
 NSK_INLINE void general_vectors(const depthwise_call<Kernels, Weight>& d, const depthwise_image& m, int y, int x,
-                              panel_column<Weight> column, std::ptrdiff_t step, std::ptrdiff_t panel_step, int channel,
-                              int columns, const output_grid& to) {
+                                panel_column<Weight> column, std::ptrdiff_t step, std::ptrdiff_t panel_step,
+                                int channel, int columns, const output_grid& to) {
   using simd::f32;
   const std::ptrdiff_t bias_step = panel_step * static_cast<std::ptrdiff_t>(sizeof(Weight)) / 4;
   f32 sum[1][Vectors];
@@ -76,7 +76,7 @@ NSK_ONE_COPY inline void general_1_pixel(const depthwise_call<Kernels, Weight>& 
   int c = d.channel_begin;
   for (; whole_panels(d.channels, 0, c / panel_width, c, d.channel_end) >= panels; c += wide)
     general_vectors<panels * each>(d, m, y, x, column_of(d, c / panel_width, c), panel_width,
-                                 std::ptrdiff_t{panel_width} * (d.taps + weights_per_bias<Weight>), c, wide, to);
+                                   std::ptrdiff_t{panel_width} * (d.taps + weights_per_bias<Weight>), c, wide, to);
   for_channels_from(c, d,
                     [&](panel_column<Weight> column, std::ptrdiff_t step, int channel, int columns)
                         NSK_INLINE_LAMBDA { general_vectors<1>(d, m, y, x, column, step, 0, channel, columns, to); });

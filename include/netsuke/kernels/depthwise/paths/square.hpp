@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// Depthwise convolution by 3x3 and 5x5 windows without dilation, with a stride of 1 or 2 along rows: register tiles of
-/// 1 or 2 x 7 and 2 x 4 pixels, in strips of which a vector's taps and addresses serve as many as the nearest cache holds.
+/// 1 or 2 x 7 and 2 x 4 pixels, in strips of which a vector's taps and addresses serve as many as the nearest cache
+/// holds.
 #include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
 #include <type_traits>
@@ -81,8 +82,7 @@ NSK_INLINE void depthwise_vector(const depthwise_call<Kernels, Weight>& d, const
     for (int ky = 0; ky < Size; ++ky, line += row, w += Size * step) {
       t.load(w, step);
       simd::unroll<Rows>([&](auto oy) NSK_INLINE_LAMBDA {
-        depthwise_rows_of_input<Size, Stride, 1, Pixels>(sum + oy * Pixels, line + oy * Stride * row, row, pixel,
-                                                              t);
+        depthwise_rows_of_input<Size, Stride, 1, Pixels>(sum + oy * Pixels, line + oy * Stride * row, row, pixel, t);
       });
     }
   }
@@ -112,8 +112,8 @@ NSK_ONE_COPY inline void depthwise_strip(const depthwise_call<Kernels, Weight>& 
           const float* first = x + channel;
           output_grid at = to;
           for (int rest = near - Pixels;;) {
-            depthwise_vector<Size, Stride, Rows, Pixels>(d, first, bias, t, weights, panel_step, at,
-                                                                    channel - d.origin, columns);
+            depthwise_vector<Size, Stride, Rows, Pixels>(d, first, bias, t, weights, panel_step, at, channel - d.origin,
+                                                         columns);
             if (!keeps_taps || rest <= 0) return;
             const int some = rest < Pixels ? rest : Pixels;
             rest -= some;
@@ -130,7 +130,8 @@ NSK_ONE_COPY inline void depthwise_strip(const depthwise_call<Kernels, Weight>& 
 template <int Stride>
 inline constexpr int rows_of_seven = Stride == 1 && simd::f32::registers >= 32 ? 2 : 1;
 
-/// Computes outputs by tiles of one of these windows, one behind the other; nothing where the kernels have not its path.
+/// Computes outputs by tiles of one of these windows, one behind the other; nothing where the kernels have not its
+/// path.
 template <int Size, int Stride, class Kernels, class Weight>
 NSK_INLINE void square_tiles(const depthwise_tiling& tiling, const depthwise_call<Kernels, Weight>& d, const float* x,
                              int pixels, const output_grid& to) {

@@ -21,7 +21,7 @@ constexpr bool is_wide_window(const window& w) {
 /// Whether there is code for them. Weights of float16 are widened first, but for tiles of few pixels.
 template <class Kernels, class Weight>
 inline constexpr bool has_wide_windows =
-    !std::is_same<Weight, half_bits>::value&& Kernels::has(fast_path::wide_window);
+    !std::is_same<Weight, half_bits>::value && Kernels::has(fast_path::wide_window);
 
 /// wide_window_outputs outputs of one row under a wide window, all taps inside. Each pixel is loaded once for all of
 /// them, and taps come from the nearest cache, where a row of pixels, which are far apart, need not stay.
