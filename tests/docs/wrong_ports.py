@@ -29,7 +29,7 @@ COMPILER = next(c for c in (os.environ.get("NSK_CLANGXX", "clang++"), os.environ
 TOUCHES_PORTS = re.compile(r"\b(?:input|output|write|read|input_bytes|output_bytes)(?:<[\w:]+>)?\((?!\))")
 # (page, number of the block) -> the body of a function that calls it; `m` is the model, `file` its bytes, `memory` its arena.
 DRIVERS = {
-    ("README.md", 1): "std::vector<float> seen(64, 0.5f), scores(64); return classify(file, memory, seen.data(), scores.data());",
+    ("README.md", 1): "const std::vector<float> seen(12); std::vector<float> scores(4); return said(classify(file, memory, seen, scores));",
     ("docs/guide/agents.md", 1): """nsk::session<nsk::all_settings> net(m, memory); std::vector<float> seen(13 * 3), chosen(2 * 3);
   return decide(net, seen.data(), chosen.data(), 3, 1) ? 0 : 1;""",
     ("docs/guide/batcher.md", 1): """network net(m, memory); const nsk::batcher_options how{2, 2, {}};
