@@ -42,7 +42,7 @@ DRIVERS = {
     ("docs/guide/embedding.md", 1): "const std::vector<float> pixels(12); return classify(file, memory, pixels) < 0 ? 1 : 0;",
     ("docs/guide/embedding.md", 4): """nsk::session<> net(m, memory); static block in[8], out[8];
   return said(bind(net, {in[0].bytes, m.input(0).bytes() + nsk::over_read}, {out[0].bytes, m.output(0).bytes() + nsk::over_read}));""",
-    ("docs/guide/embedding.md", 5): """nsk::session<> net(m, memory); std::vector<std::uint8_t> frame(4 * 16 * 16); nsk::image_point wrist;
+    ("docs/guide/images.md", 1): """nsk::session<> net(m, memory); std::vector<std::uint8_t> frame(4 * 16 * 16); nsk::image_point wrist;
   if (nsk::status s = find_wrist(net, frame.data(), 16, 16, {8, 8, 8, 0}, wrist); !s) return said(s);
   return said(draw(net, {frame.data(), 2, 2, 8, nsk::pixel_format::rgba8}));""",
     ("docs/guide/logs.md", 1): """nsk::session<traced_settings> net(m, memory); one_thread jobs; const std::vector<float> pixels(12);
