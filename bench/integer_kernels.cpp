@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /// Times the kernels on stored integers against the float32 kernels of the same build on the same shapes, one thread,
-/// in turn: the ratios of docs/measurements/quantisation.md. Every byte is compared with sums of int64; a wrong one makes
-/// the exit code 1. Usage: bench_integer_kernels [part of a name] [seconds per shape]
+/// in turn: the ratios of docs/measurements/quantisation.md. Every byte is compared with sums of int64; a wrong one
+/// makes the exit code 1. Usage: bench_integer_kernels [part of a name] [seconds per shape]
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -239,7 +239,7 @@ int main(int argc, char** argv) {
   if (!nsk::cpu_supports()) return std::puts("this machine lacks the instruction set"), 1;
   const nsk::float_environment environment;
   std::printf("%-28s %9s %15s %15s%s\n", "us, and float32 over it", "float32", "any weights", "pair-safe",
-              nsk::simd::multiplies_quads() ? "    quads at once" : "");
+              nsk::simd::has_native_dot4() ? "    quads at once" : "");
   bool right = true;
   for (const shape& s : shapes)
     if (std::string(s.name).find(part) != std::string::npos) right = print_shape(s, seconds) && right;

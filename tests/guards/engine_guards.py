@@ -269,6 +269,6 @@ GUARDS = {
         ("code for weights that the model does not have",
          lambda t: t.replace("ops/impl/quad_rules.hpp", r"<runs_unsafe_quads<Settings>, runs_weight_offsets<Settings>>", "<true, true>")),
         ("pools of bytes in a program of floats",
-         lambda t: t.replace("ops/pool_2d.hpp", r"if constexpr \(impl::stores_numbers<Settings>\)", "if constexpr (true)")),
+         lambda t: t.replace("ops/pool_2d.hpp", r"if constexpr \(impl::has_int8_layers<Settings>\)", "if constexpr (true)")),
     ]),
 }

@@ -14,6 +14,7 @@ import debugger_guards
 import engine_guards
 import macro_guards
 import op_guards
+import path_guards
 import project_guards
 import sentence_guards
 import source_guards
@@ -24,7 +25,7 @@ import tool_guards
 from common import REPOSITORY, Skipped, Tree, copy_tree, scratch_folder
 
 GUARDS = {**source_guards.GUARDS, **assert_guards.GUARDS, **compile_guards.GUARDS, **configure_guards.GUARDS,
-          **binary_guards.GUARDS, **debugger_guards.GUARDS, **engine_guards.GUARDS, **macro_guards.GUARDS, **op_guards.GUARDS,
+          **binary_guards.GUARDS, **debugger_guards.GUARDS, **engine_guards.GUARDS, **macro_guards.GUARDS, **op_guards.GUARDS, **path_guards.GUARDS,
           **target_guards.GUARDS, **structure_guards.GUARDS, **sentence_guards.GUARDS, **project_guards.GUARDS, **tool_guards.GUARDS, **word_guards.GUARDS}
 
 

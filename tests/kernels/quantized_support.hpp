@@ -108,7 +108,7 @@ nsk::simd::u8_range range_of(const Args& a) {
 /// What this machine can run.
 inline std::vector<nsk::kernels::quad_products> all_products() {
   using nsk::kernels::quad_products;
-  if (nsk::simd::multiplies_quads()) return {quad_products::exact, quad_products::safe, quad_products::at_once};
+  if (nsk::simd::has_native_dot4()) return {quad_products::exact, quad_products::safe, quad_products::at_once};
   return {quad_products::exact, quad_products::safe};
 }
 

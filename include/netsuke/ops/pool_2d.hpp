@@ -3,7 +3,7 @@
 /// Maximum or average over windows of an image.
 #include <netsuke/core/hide_macros.hpp>
 #include <netsuke/kernels/images/pool_2d.hpp>
-#include <netsuke/ops/impl/stored_numbers.hpp>
+#include <netsuke/ops/impl/int8_layers.hpp>
 #include <netsuke/ops/op_traits.hpp>
 
 NSK_BEGIN
@@ -39,7 +39,7 @@ struct op_traits<op::pool_2d> : impl::never_in_place,
 
   template <class Settings>
   static void run(const args& a, const tile_range& range, std::byte* scratch) {
-    if constexpr (impl::stores_numbers<Settings>)
+    if constexpr (impl::has_int8_layers<Settings>)
       if (a.input.type == dtype::uint8) return kernels::max_pool_bytes(a, range);
     kernels::pool_2d<impl::pool_kinds_of<Settings>>(a, range, scratch);
   }

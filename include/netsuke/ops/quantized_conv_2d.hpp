@@ -41,7 +41,7 @@ struct op_traits<op::quantized_conv_2d> : impl::quad_layer<quantized_conv_2d_par
   static args bind(const impl::memory_map& m, const step_view& s, const params& p) {
     const tensor_info weights = s.input(1);
     return {p,
-            kernels::fastest_products(weights.arrangement() == packing::safe_quads, m.multiplies_quads),
+            kernels::fastest_products(weights.arrangement() == packing::safe_quads, m.native_dot4),
             m.view(s.input(0)),
             m.view(s.output()),
             m.constant<std::byte>(weights),

@@ -3,7 +3,7 @@
 /// Separable resampling of an image by tables of positions and weights.
 #include <netsuke/core/hide_macros.hpp>
 #include <netsuke/kernels/images/resize_2d.hpp>
-#include <netsuke/ops/impl/stored_numbers.hpp>
+#include <netsuke/ops/impl/int8_layers.hpp>
 #include <netsuke/ops/op_traits.hpp>
 
 NSK_BEGIN
@@ -50,7 +50,7 @@ struct op_traits<op::resize_2d> : impl::never_in_place, impl::nothing_whole, imp
 
   template <class Settings>
   static void run(const args& a, const tile_range& range, std::byte* scratch) {
-    if constexpr (impl::stores_numbers<Settings>)
+    if constexpr (impl::has_int8_layers<Settings>)
       if (a.input.type == dtype::uint8) return kernels::move_pixels(a, range);
     kernels::resize_2d(a, range, scratch);
   }

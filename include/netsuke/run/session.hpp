@@ -320,7 +320,7 @@ class session {
       return status_code::misaligned_memory;
     if (memory_block.size() < v.arena_bytes(1)) return status_code::too_little_memory;
     m_lanes = impl::lanes_in(v, memory_block.size());
-    m_multiplies_quads = impl::runs_quads<settings> && simd::multiplies_quads();
+    m_native_dot4 = impl::runs_quads<settings> && simd::has_native_dot4();
     m_variant = v;
     m_weights = m.weights().data();
     m_arena = memory_block.data();
@@ -329,8 +329,8 @@ class session {
   }
 
   impl::memory_map memory() const {
-    return {m_variant, m_weights, m_arena, m_inputs.table(),  m_outputs.table(), settings::bindable_ports,
-            &m_flags,  m_random,  m_rows,  m_multiplies_quads};
+    return {m_variant, m_weights, m_arena, m_inputs.table(), m_outputs.table(), settings::bindable_ports,
+            &m_flags,  m_random,  m_rows,  m_native_dot4};
   }
   std::byte* scratch(int lane) const {
     return m_arena + m_variant.shared_bytes() + static_cast<std::size_t>(lane) * m_variant.lane_bytes();
@@ -441,7 +441,7 @@ class session {
   std::int32_t m_tile = 0;
   mutable std::uint32_t m_flags = 0;  ///< written by lanes through memory()
   random_source m_random;
-  bool m_multiplies_quads = false;
+  bool m_native_dot4 = false;
   nsk::status m_status = status_code::not_open;
   profiler_type m_profiler{};
   impl::bindings<settings::bindable_ports> m_inputs, m_outputs;

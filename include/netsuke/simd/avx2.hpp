@@ -185,17 +185,17 @@ NSK_INLINE i32 broadcast_quad(const std::uint8_t* p) {
   std::memcpy(&x, p, sizeof x);
   return {_mm256_set1_epi32(x)};
 }
-NSK_INLINE i32 dot_quads(i32 sum, i32 a, i32 w) {
+NSK_INLINE i32 dot4(i32 sum, i32 a, i32 w) {
   const __m256i a_even = _mm256_and_si256(a.v, _mm256_set1_epi16(255)), a_odd = _mm256_srli_epi16(a.v, 8),
                 w_even = _mm256_srai_epi16(_mm256_slli_epi16(w.v, 8), 8), w_odd = _mm256_srai_epi16(w.v, 8);
   const __m256i even = _mm256_add_epi32(sum.v, _mm256_madd_epi16(a_even, w_even));
   return {_mm256_add_epi32(even, _mm256_madd_epi16(a_odd, w_odd))};
 }
-NSK_INLINE i32 dot_safe_quads(i32 sum, i32 a, i32 w) {
+NSK_INLINE i32 dot4_narrow(i32 sum, i32 a, i32 w) {
   const __m256i pairs = _mm256_maddubs_epi16(a.v, w.v);
   return {_mm256_add_epi32(sum.v, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)))};
 }
-NSK_INLINE i32 dot_quads_at_once(i32 sum, i32 a, i32 w) {
+NSK_INLINE i32 dot4_native(i32 sum, i32 a, i32 w) {
 #if defined(__GNUC__) || defined(__clang__)  // the intrinsic would want a target of its own for all its callers
   __asm__("%{vex%} vpdpbusd %2, %1, %0" : "+x"(sum.v) : "x"(a.v), "x"(w.v));
   return sum;

@@ -238,17 +238,17 @@ NSK_INLINE i32 broadcast_quad(const std::uint8_t* p) {
   std::memcpy(&x, p, sizeof x);
   return {_mm512_set1_epi32(x)};
 }
-NSK_INLINE i32 dot_quads(i32 sum, i32 a, i32 w) {
+NSK_INLINE i32 dot4(i32 sum, i32 a, i32 w) {
   const __m512i a_even = _mm512_and_si512(a.v, _mm512_set1_epi16(255)), a_odd = _mm512_srli_epi16(a.v, 8),
                 w_even = _mm512_srai_epi16(_mm512_slli_epi16(w.v, 8), 8), w_odd = _mm512_srai_epi16(w.v, 8);
   const __m512i even = _mm512_add_epi32(sum.v, _mm512_madd_epi16(a_even, w_even));
   return {_mm512_add_epi32(even, _mm512_madd_epi16(a_odd, w_odd))};
 }
-NSK_INLINE i32 dot_safe_quads(i32 sum, i32 a, i32 w) {
+NSK_INLINE i32 dot4_narrow(i32 sum, i32 a, i32 w) {
   const __m512i pairs = _mm512_maddubs_epi16(a.v, w.v);
   return {_mm512_add_epi32(sum.v, _mm512_madd_epi16(pairs, _mm512_set1_epi16(1)))};
 }
-NSK_INLINE i32 dot_quads_at_once(i32 sum, i32 a, i32 w) {
+NSK_INLINE i32 dot4_native(i32 sum, i32 a, i32 w) {
 #if defined(__GNUC__) || defined(__clang__)  // the intrinsic would want a target of its own for all its callers
   __asm__("vpdpbusd %2, %1, %0" : "+v"(sum.v) : "v"(a.v), "v"(w.v));
   return sum;

@@ -23,8 +23,6 @@ NSK_INLINE f32 copy_sign(f32 magnitude, f32 sign) {
   const i32 bit = splat_i32(-2147483647 - 1);
   return as_f32(bit_or(as_i32(abs(magnitude)), bit_and(as_i32(sign), bit)));
 }
-/// Integer part of x towards minus infinity, as an integer; x within [-2^31, 2147483520].
-NSK_INLINE i32 floor_to_i32(f32 x) { return to_i32(floor(x)); }
 
 #if !defined(NSK_ISA_AVX512)
 NSK_INLINE f32 load_low(const float* p) { return load(p); }
@@ -39,17 +37,17 @@ NSK_INLINE i32 add_left_out(i32 sum, i32) { return sum; }
 #endif
 
 /// A weight of float16 that was widened.
-struct wide_float {
+struct widened_float {
   float value;
 };
 /// Weights as numbers, whatever their type.
 NSK_INLINE f32 load_weights(const float* p) { return load(p); }
-NSK_INLINE f32 load_weights(const wide_float* p) { return load(&p->value); }
+NSK_INLINE f32 load_weights(const widened_float* p) { return load(&p->value); }
 NSK_INLINE f32 load_weights(const std::uint16_t* p) { return load_f16(p); }
 NSK_INLINE f32 load_weights(const std::int8_t* p) { return load_i8(p); }
 #if defined(NSK_ISA_AVX512)
 NSK_INLINE f32 load_weights_low(const float* p) { return load_low(p); }
-NSK_INLINE f32 load_weights_low(const wide_float* p) { return load_low(&p->value); }
+NSK_INLINE f32 load_weights_low(const widened_float* p) { return load_low(&p->value); }
 NSK_INLINE f32 load_weights_low(const std::uint16_t* p) { return load_f16_low(p); }
 NSK_INLINE f32 load_weights_low(const std::int8_t* p) { return load_i8(p); }
 #else
@@ -140,12 +138,6 @@ NSK_INLINE f32x16 load16(const float* p) {
   f32x16 r;
   unroll<f32x16::parts>([&](auto i) NSK_INLINE_LAMBDA { r.part[i] = load(p + i * f32::lanes); });
   return r;
-}
-/// Loads n of 16 elements, 0 <= n <= 16; `rest` in the others.
-NSK_INLINE f32x16 load16_partial(const float* p, int n, float rest) {
-  float line[16];
-  for (int i = 0; i < 16; ++i) line[i] = i < n ? p[i] : rest;
-  return load16(line);
 }
 NSK_INLINE void store16(float* p, const f32x16& a) {
   unroll<f32x16::parts>([&](auto i) NSK_INLINE_LAMBDA { store(p + i * f32::lanes, a.part[i]); });

@@ -112,11 +112,11 @@ inline std::uint32_t saved_registers() {
 #endif
 
 namespace simd {
-/// Returns whether this machine has the instruction of `dot_quads_at_once`: AVX-VNNI, VNNI of AVX-512, or NEON's dot
+/// Returns whether this machine has the instruction of `dot4_native`: AVX-VNNI, VNNI of AVX-512, or NEON's dot
 /// product, which is known where the program is compiled for it and on Linux and Android. Ask it where cpu_supports()
 /// is true. With NSK_NO_VNNI, which all files of a program define or none, it answers false, so that this machine can
 /// be measured as one without. Sources: Intel SDM volume 2, CPUID; Linux, "ARM64 ELF hwcaps".
-inline bool multiplies_quads() {
+inline bool has_native_dot4() {
 #if defined(NSK_NO_VNNI)
   return false;
 #elif defined(NSK_ISA_AVX512)

@@ -199,21 +199,21 @@ NSK_INLINE i32 add_left_out(i32 sum, i32 w) {
 namespace impl {
 NSK_INLINE int8x16_t less_128(i32 a) { return vreinterpretq_s8_s32(veorq_s32(a.v, vdupq_n_s32(-2139062144))); }
 }
-NSK_INLINE i32 dot_quads(i32 sum, i32 a, i32 w) {
+NSK_INLINE i32 dot4(i32 sum, i32 a, i32 w) {
   const int8x16_t inputs = impl::less_128(a), weights = vreinterpretq_s8_s32(w.v);
   const int32x4_t low = vpaddlq_s16(vmull_s8(vget_low_s8(inputs), vget_low_s8(weights))),
                   high = vpaddlq_s16(vmull_high_s8(inputs, weights));
   return {vaddq_s32(sum.v, vpaddq_s32(low, high))};
 }
 /// Two products of neighbours are an int16: at most 128 * (127 + 128), where the signs of the weights differ.
-NSK_INLINE i32 dot_safe_quads(i32 sum, i32 a, i32 w) {
+NSK_INLINE i32 dot4_narrow(i32 sum, i32 a, i32 w) {
   const int8x16_t inputs = impl::less_128(a), weights = vreinterpretq_s8_s32(w.v);
   const int16x8_t low = vmull_s8(vget_low_s8(inputs), vget_low_s8(weights)), high = vmull_high_s8(inputs, weights);
   return {vpadalq_s16(sum.v, vpaddq_s16(low, high))};
 }
 /// The intrinsic would want a target of its own for all its callers, and assemblers want one for the name: this is the
 /// instruction's encoding (Arm Architecture Reference Manual, SDOT by vector), its registers known by their names.
-NSK_INLINE i32 dot_quads_at_once(i32 sum, i32 a, i32 w) {
+NSK_INLINE i32 dot4_native(i32 sum, i32 a, i32 w) {
   const int8x16_t inputs = impl::less_128(a), weights = vreinterpretq_s8_s32(w.v);
 #if defined(__ARM_FEATURE_DOTPROD)
   return {vdotq_s32(sum.v, inputs, weights)};
@@ -226,7 +226,7 @@ NSK_INLINE i32 dot_quads_at_once(i32 sum, i32 a, i32 w) {
       : "w"(inputs), "w"(weights));
   return sum;
 #else
-  return dot_quads(sum, a, w);
+  return dot4(sum, a, w);
 #endif
 }
 NSK_INLINE i32 add_bytes(i32 sum, const std::uint8_t* p) {

@@ -263,7 +263,7 @@ NSK_INLINE i32 broadcast_quad(const std::uint8_t* p) {
   std::memcpy(&r.v, p, sizeof r.v);
   return r;
 }
-NSK_INLINE i32 dot_quads(i32 sum, i32 a, i32 w) {
+NSK_INLINE i32 dot4(i32 sum, i32 a, i32 w) {
   std::uint8_t inputs[4];
   std::int8_t weights[4];
   std::memcpy(inputs, &a.v, sizeof inputs);
@@ -271,8 +271,8 @@ NSK_INLINE i32 dot_quads(i32 sum, i32 a, i32 w) {
   for (int i = 0; i < 4; ++i) sum = add(sum, {inputs[i] * weights[i]});
   return sum;
 }
-NSK_INLINE i32 dot_safe_quads(i32 sum, i32 a, i32 w) { return dot_quads(sum, a, w); }
-NSK_INLINE i32 dot_quads_at_once(i32 sum, i32 a, i32 w) { return dot_quads(sum, a, w); }
+NSK_INLINE i32 dot4_narrow(i32 sum, i32 a, i32 w) { return dot4(sum, a, w); }
+NSK_INLINE i32 dot4_native(i32 sum, i32 a, i32 w) { return dot4(sum, a, w); }
 NSK_INLINE i32 add_bytes(i32 sum, const std::uint8_t* p) { return add(sum, {p[0] + p[1] + p[2] + p[3]}); }
 namespace impl {
 NSK_INLINE std::uint8_t stored(f32 x, u8_range to) {

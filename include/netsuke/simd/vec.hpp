@@ -14,10 +14,10 @@
 /// - `load_f16` widens half-precision bits, subnormal ones too: exact, whatever mode the processor is in.
 /// - `load_low`, `load_f16_low`, `fma_low` and `store_partial_low` do the same in the first 8 lanes; the others, where
 ///   registers have more, mean nothing and are not stored. `broadcast_low` fills all lanes, for `fma` and `fma_low`.
-/// - A quad is four bytes of one lane. `dot_quads(sum, a, w)` adds a[0] * w[0] + ... + a[3] * w[3] to each lane, a
-///   unsigned and w signed, exactly; `dot_safe_quads` the same where no two neighbours w[0], w[1] or w[2], w[3] of one
-///   sign add up to more than 128 in magnitude; `dot_quads_at_once` the same by one instruction, where the machine
-///   `multiplies_quads()`. `load_quads` reads a quad per lane, `broadcast_quad` one for all. Where `dots_leave_out`,
+/// - A quad is four bytes of one lane. `dot4(sum, a, w)` adds a[0] * w[0] + ... + a[3] * w[3] to each lane, a
+///   unsigned and w signed, exactly; `dot4_narrow` the same where no two neighbours w[0], w[1] or w[2], w[3] of one
+///   sign add up to more than 128 in magnitude; `dot4_native` the same by one instruction, where the machine
+///   `has_native_dot4()`. `load_quads` reads a quad per lane, `broadcast_quad` one for all. Where `dots_leave_out`,
 ///   all three are too small by 128 * (w[0] + ... + w[3]), which `add_left_out(sum, w)` adds: it depends on the weights
 ///   alone, so that one sum serves all rows. What overflows on the way wraps around.
 /// - `add_bytes(sum, p)` adds 4 * lanes bytes to the sum of all lanes, in lanes of its own choice.

@@ -2,7 +2,7 @@
 #include "codegen/calls.hpp"
 
 #include <netsuke/ops/impl/narrow_weights.hpp>
-#include <netsuke/ops/impl/stored_numbers.hpp>
+#include <netsuke/ops/impl/int8_layers.hpp>
 #include <netsuke/ops/impl/rules.hpp>
 #include <netsuke/format/scratch.hpp>
 #include <sstream>

@@ -6,7 +6,7 @@
 #include <netsuke/kernels/product/gemm_tile.hpp>
 #include <netsuke/ops/every_op.hpp>
 #include <netsuke/ops/impl/narrow_weights.hpp>
-#include <netsuke/ops/impl/stored_numbers.hpp>
+#include <netsuke/ops/impl/int8_layers.hpp>
 #include "ops/step_facts.hpp"
 
 namespace nsk::tool {

@@ -156,31 +156,40 @@ template <class Kernels, class Weight>
 inline depthwise_call<Kernels, Weight> depthwise_call_of(const depthwise_conv_2d_args& a,
                                                          const register_epilogue<Kernels>& e, int begin, int end) {
   const tensor_view& in = a.input;
-  const auto weights = static_cast<const Weight*>(a.weights);
-  const int channels = a.output.shape[3], taps = a.w.kernel_h * a.w.kernel_w;
-  return {&a, weights, e, begin, end, channels, taps, in.stride[1], in.stride[2], readable_pixels(in)};
+  depthwise_call<Kernels, Weight> d;
+  d.a = &a;
+  d.weights = static_cast<const Weight*>(a.weights);
+  d.e = e;
+  d.channel_begin = begin;
+  d.channel_end = end;
+  d.channels = a.output.shape[3];
+  d.taps = a.w.kernel_h * a.w.kernel_w;
+  d.row = in.stride[1];
+  d.pixel = in.stride[2];
+  d.readable = readable_pixels(in);
+  return d;
 }
 
 /// Pixels from which on it pays to widen weights for all of them: two register tiles.
-inline constexpr int min_wide_pixels = 2 * depthwise_max_outputs;
+inline constexpr int min_widened_pixels = 2 * depthwise_max_outputs;
 /// Maximum number of widened weights: less than of products, as functions are computed in larger blocks.
-using wide_depthwise_block = wide_block<3584>;
+using widened_depthwise_block = widened_block<3584>;
 
 /// Computes a tile under weights of float16 as under the same weights in float32. Returns false, and does nothing,
 /// where it has few pixels or a panel does not fit into a block.
 template <class Kernels>
-NSK_ONE_COPY inline bool depthwise_wide(const depthwise_conv_2d_args& a, const tile_epilogue<Kernels>& e,
-                                        const tile_range& t) {
-  depthwise_call<Kernels, wide_float> d = depthwise_call_of<Kernels, wide_float>(a, e.registers, 0, 0);
+NSK_ONE_COPY inline bool depthwise_widened(const depthwise_conv_2d_args& a, const tile_epilogue<Kernels>& e,
+                                           const tile_range& t) {
+  depthwise_call<Kernels, widened_float> d = depthwise_call_of<Kernels, widened_float>(a, e.registers, 0, 0);
   const int pixels = (t.row_end - t.row_begin) * (t.pixel_end - t.pixel_begin);
-  if (pixels < min_wide_pixels || !wide_depthwise_block::fits(d.taps)) return false;
-  wide_depthwise_block wide;
-  d.weights = wide.data;
+  if (pixels < min_widened_pixels || !widened_depthwise_block::fits(d.taps)) return false;
+  widened_depthwise_block widened;
+  d.weights = widened.data;
   const int panels = static_cast<int>(panel_count(d.channels)), last = panels - 1;
   for (int panel = t.channel_begin / panel_width < last ? t.channel_begin / panel_width : last; panel < panels;) {
     d.first_channel = panel * panel_width;
     if (d.first_channel >= t.channel_end) break;
-    panel = widen_panels(wide, static_cast<const half_bits*>(a.weights), d.channels, d.taps, panel, panels);
+    panel = widen_panels(widened, static_cast<const half_bits*>(a.weights), d.channels, d.taps, panel, panels);
     const int end = panel < panels ? panel * panel_width : d.channels;
     d.channel_begin = d.first_channel > t.channel_begin ? d.first_channel : t.channel_begin;
     d.channel_end = end < t.channel_end ? end : t.channel_end;
@@ -196,7 +205,7 @@ template <class Kernels = all_kernels, class Weight = float>
 NSK_ONE_COPY inline void depthwise_conv_2d(const depthwise_conv_2d_args& a, const tile_range& t, std::byte*) {
   const tile_epilogue<Kernels> e = prepare<Kernels>(a.e, a.output.rank);
   bool done = false;
-  if constexpr (std::is_same<Weight, half_bits>::value) done = impl::depthwise_wide(a, e, t);
+  if constexpr (std::is_same<Weight, half_bits>::value) done = impl::depthwise_widened(a, e, t);
   if (!done)
     impl::depthwise_rows(impl::depthwise_call_of<Kernels, Weight>(a, e.registers, t.channel_begin, t.channel_end), e,
                          t);

@@ -42,9 +42,9 @@ inline void sums_of_columns(int count, const quad_runs& runs, const quad_panel& 
                             const quad_row* row) {
   quad_store store{};
   store.sums = true;
-  if (products == quad_products::at_once) return quad_panel_rows<quads_at_once>(count, runs, p, row, store);
+  if (products == quad_products::at_once) return quad_panel_rows<dot4_native>(count, runs, p, row, store);
   if (products == quad_products::safe || !Support::unsafe)
-    return quad_panel_rows<safe_quads>(count, runs, p, row, store);
+    return quad_panel_rows<dot4_narrow>(count, runs, p, row, store);
   if constexpr (Support::unsafe) quad_panel_rows<exact_quads>(count, runs, p, row, store);
 }
 /// Makes numbers of a line of sums, in place: float32(sum) * scale + bias, each operation rounded.

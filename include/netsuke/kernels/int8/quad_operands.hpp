@@ -39,11 +39,11 @@ struct quad_store {
 enum class quad_products : std::uint8_t {
   exact,   ///< any weights
   safe,    ///< no pair of weights of any quad saturates
-  at_once  ///< any weights, where the machine multiplies_quads()
+  at_once  ///< any weights, where the machine has_native_dot4()
 };
-/// Returns the fastest for weights that are safe or not, on a machine that simd::multiplies_quads() or not.
-constexpr quad_products fastest_products(bool safe, bool multiplies_quads) {
-  return multiplies_quads ? quad_products::at_once : safe ? quad_products::safe : quad_products::exact;
+/// Returns the fastest for weights that are safe or not, on a machine that simd::has_native_dot4() or not.
+constexpr quad_products fastest_products(bool safe, bool native_dot4) {
+  return native_dot4 ? quad_products::at_once : safe ? quad_products::safe : quad_products::exact;
 }
 
 /// The kinds of weights that a program has code for.

@@ -326,15 +326,15 @@ inline void quantized_depthwise_conv_2d(const quantized_depthwise_conv_2d_args& 
     if constexpr (Support::offsets)
       if (a.weight_offset != 0) {  // two copies serve all products
         if (a.products == quad_products::at_once)
-          impl::quad_lines<impl::with_offset<impl::quads_at_once>>(b, t);
+          impl::quad_lines<impl::with_offset<impl::dot4_native>>(b, t);
         else
           impl::quad_lines<impl::with_offset<impl::exact_quads>>(b, t);
         continue;
       }
     if (a.products == quad_products::at_once)
-      impl::quad_lines<impl::quads_at_once>(b, t);
+      impl::quad_lines<impl::dot4_native>(b, t);
     else if (a.products == quad_products::safe || !Support::unsafe)
-      impl::quad_lines<impl::safe_quads>(b, t);
+      impl::quad_lines<impl::dot4_narrow>(b, t);
     else if constexpr (Support::unsafe)
       impl::quad_lines<impl::exact_quads>(b, t);
   }

@@ -26,18 +26,16 @@ namespace impl {
 /// What adds the products of a quad, and the registers that it needs besides the sums.
 struct exact_quads {
   static constexpr int weights = 2, others = 3;
-  static NSK_INLINE simd::i32 add(simd::i32 sum, simd::i32 a, simd::i32 w) { return simd::dot_quads(sum, a, w); }
+  static NSK_INLINE simd::i32 add(simd::i32 sum, simd::i32 a, simd::i32 w) { return simd::dot4(sum, a, w); }
 };
-struct safe_quads {
+struct dot4_narrow {
   static constexpr int weights = 1, others = 2;
-  static NSK_INLINE simd::i32 add(simd::i32 sum, simd::i32 a, simd::i32 w) { return simd::dot_safe_quads(sum, a, w); }
+  static NSK_INLINE simd::i32 add(simd::i32 sum, simd::i32 a, simd::i32 w) { return simd::dot4_narrow(sum, a, w); }
 };
 
-struct quads_at_once {
+struct dot4_native {
   static constexpr int weights = 1, others = 1;
-  static NSK_INLINE simd::i32 add(simd::i32 sum, simd::i32 a, simd::i32 w) {
-    return simd::dot_quads_at_once(sum, a, w);
-  }
+  static NSK_INLINE simd::i32 add(simd::i32 sum, simd::i32 a, simd::i32 w) { return simd::dot4_native(sum, a, w); }
 };
 
 template <class Products, int Vectors>
@@ -282,9 +280,9 @@ NSK_ONE_COPY inline void quantized_gemm(int count, const quad_runs& runs, const 
       impl::quad_panel_rows<by>(count, runs, p, rows, store);
     };
     if (w.products == quad_products::at_once)
-      multiply(impl::quads_at_once());
+      multiply(impl::dot4_native());
     else if (w.products == quad_products::safe || !Support::unsafe)
-      multiply(impl::safe_quads());
+      multiply(impl::dot4_narrow());
     else if constexpr (Support::unsafe)
       multiply(impl::exact_quads());
   }

@@ -73,7 +73,7 @@ struct softmax_block {
 
 /// The largest number of each line.
 template <int Lines, int Step>
-NSK_INLINE void find_tops(const softmax_block<Step>& b, simd::f32 (&top)[Lines]) {
+NSK_INLINE void find_maxima(const softmax_block<Step>& b, simd::f32 (&top)[Lines]) {
   using simd::f32;
   simd::f32x16 maximum[Lines];
   simd::unroll<Lines>(
@@ -110,7 +110,7 @@ NSK_ONE_COPY inline void softmax_along(const softmax_line& l, std::ptrdiff_t fro
   constexpr int parts = f32x16::parts, some = softmax_lines_in_lockstep < Lines ? softmax_lines_in_lockstep : Lines;
   const softmax_block<Lines == 1 ? 0 : 1> b{l, from_next, to_next};
   f32 top[Lines], scale[Lines];
-  find_tops(b, top);
+  find_maxima(b, top);
   if constexpr (Lines == 1)
     if (l.log) return log_softmax_along(b, top[0]);
   f32x16 sum[Lines], last[Lines];  // what fills no block of 16 stays in registers
@@ -143,7 +143,7 @@ NSK_ONE_COPY inline void softmax_along(const softmax_line& l, std::ptrdiff_t fro
 /// The next lines of `lines`, from_next and to_next apart; returns how many.
 inline int softmax_along(softmax_line& l, std::ptrdiff_t lines, std::ptrdiff_t from_next, std::ptrdiff_t to_next) {
   if (l.from_step == 1 && l.to_step == 1 && !l.log && lines >= softmax_lines) {
-    if (lines >= 2 * softmax_lines) l.ahead = softmax_lines * from_next;
+    l.ahead = lines >= 2 * softmax_lines ? softmax_lines * from_next : 0;
     softmax_along<softmax_lines>(l, from_next, to_next);
     return softmax_lines;
   }
@@ -231,42 +231,57 @@ inline void softmax_short(const softmax_line& l, std::ptrdiff_t lines, std::ptrd
     store_lines(l.to + i * l.to_step, to_next, lines, l.log ? simd::sub(x[i], scale) : simd::mul(x[i], scale));
 }
 
+/// How the lines of a tile are computed: several short ones in one register, one after the other, or side by side.
+enum class softmax_route { short_lines, along, across, across_neighbours };
+
+/// Returns the route of lines `inner` apart. `is_last`: no dimension inside of the axis has neighbours.
+inline softmax_route route_of(const softmax_args& a, bool is_last, const loop<2>& inner) {
+  if (is_last)
+    return a.output.shape[a.axis] <= softmax_few && inner.length > 1 ? softmax_route::short_lines
+                                                                     : softmax_route::along;
+  return !a.log && inner.stride[0] == 1 && inner.stride[1] == 1 ? softmax_route::across_neighbours
+                                                                : softmax_route::across;
+}
+
+/// Computes `lines` lines from `l` on, from_next and to_next apart.
+inline void softmax_by(softmax_route route, softmax_line l, std::ptrdiff_t lines, std::ptrdiff_t from_next,
+                       std::ptrdiff_t to_next) {
+  constexpr std::ptrdiff_t lanes = simd::f32::lanes;
+  for (std::ptrdiff_t done; lines > 0; lines -= done, l.from += done * from_next, l.to += done * to_next) {
+    done = lanes;
+    if (route == softmax_route::short_lines)
+      softmax_short(l, lines, from_next, to_next);
+    else if (route == softmax_route::along)
+      done = softmax_along(l, lines, from_next, to_next);
+    else if (route == softmax_route::across_neighbours && lines >= 4 * lanes)
+      softmax_across<4>(l, done = 4 * lanes, 1, 1);
+    else
+      softmax_across<1>(l, lines, from_next, to_next);
+  }
+}
+
 }
 
 /// Computes the lines of one tile, which holds them whole. Any strides; the output may be the input.
 inline void softmax(const softmax_args& a, const tile_range& t, std::byte*) {
-  using simd::f32;
   std::int32_t shape[max_rank];
-  bool along = true;
+  bool is_last = true;
   for (int d = 0; d < a.output.rank; ++d) {
     shape[d] = d == a.axis ? 1 : a.output.shape[d];
-    if (d > a.axis && shape[d] > 1) along = false;
+    if (d > a.axis && shape[d] > 1) is_last = false;
   }
   const std::ptrdiff_t* strides[2] = {a.output.stride, a.input.stride};
   const tile_range lines = impl::without_axis(a.output, a.axis, t);
   impl::for_each_box(shape, a.output.rank, strides, lines, [&](const impl::box<2>& b) {
     const impl::loop<2>& inner = b.of[2];
+    const impl::softmax_route route = impl::route_of(a, is_last, inner);
     for (std::ptrdiff_t i = 0; i < b.of[0].length; ++i)
-      for (std::ptrdiff_t j = 0; j < b.of[1].length; ++j)
-        for (std::ptrdiff_t k = 0; k < inner.length;) {
-          const auto at = [&](int o) NSK_INLINE_LAMBDA {
-            return b.offset[o] + i * b.of[0].stride[o] + j * b.of[1].stride[o] + k * inner.stride[o];
-          };
-          impl::softmax_line l{a.input.as<float>() + at(1), a.output.as<float>() + at(0), a.output.shape[a.axis],
-                               a.input.stride[a.axis],      a.output.stride[a.axis],      a.log};
-          if (along && l.count <= impl::softmax_few && inner.length - k > 1) {
-            impl::softmax_short(l, inner.length - k, inner.stride[1], inner.stride[0]);
-            k += f32::lanes;
-          } else if (along) {
-            k += impl::softmax_along(l, inner.length - k, inner.stride[1], inner.stride[0]);
-          } else if (!a.log && inner.stride[0] == 1 && inner.stride[1] == 1 && inner.length - k >= 4 * f32::lanes) {
-            impl::softmax_across<4>(l, 4 * f32::lanes, 1, 1);
-            k += 4 * f32::lanes;
-          } else {
-            impl::softmax_across<1>(l, inner.length - k, inner.stride[1], inner.stride[0]);
-            k += f32::lanes;
-          }
-        }
+      for (std::ptrdiff_t j = 0; j < b.of[1].length; ++j) {
+        const auto at = [&](int o) { return b.offset[o] + i * b.of[0].stride[o] + j * b.of[1].stride[o]; };
+        const impl::softmax_line l{a.input.as<float>() + at(1), a.output.as<float>() + at(0), a.output.shape[a.axis],
+                                   a.input.stride[a.axis],      a.output.stride[a.axis],      a.log};
+        impl::softmax_by(route, l, inner.length, inner.stride[1], inner.stride[0]);
+      }
   });
   fill_border(a.output, t);
 }

@@ -30,8 +30,15 @@ inline gemm_panel<Weight> slice_of_panel(const gemm_weights<Weight>& w, int inde
   constexpr int per_bias = weights_per_bias<Weight>;
   const std::ptrdiff_t step = panel_width * (static_cast<std::ptrdiff_t>(w.depth) + per_bias);
   const Weight *panel = w.data + index * step, *weights = panel + per_bias * width + (first - left);
-  return {{},   reinterpret_cast<const float*>(panel) + (first - left), weights, width, first, last - first, 1,
-          step, step * static_cast<std::ptrdiff_t>(sizeof(Weight)) / 4, nullptr, 0};
+  gemm_panel<Weight> p;
+  p.bias = reinterpret_cast<const float*>(panel) + (first - left);
+  p.weights = weights;
+  p.step = width;
+  p.channel = first;
+  p.columns = last - first;
+  p.panel_step = step;
+  p.bias_step = step * static_cast<std::ptrdiff_t>(sizeof(Weight)) / 4;
+  return p;
 }
 
 /// The same, or as many whole panels from `index` on as tiles take, at most MaxPanels, where all of them are in
@@ -97,7 +104,7 @@ namespace impl {
 template <class Multiply>
 NSK_ONE_COPY inline void multiply_widened(const gemm_weights<half_bits>& w, int begin, int end,
                                           const Multiply& multiply) {
-  using block_type = wide_block<wide_block_weights>;
+  using block_type = widened_block<max_widened_weights>;
   block_type block;
   const int panels = static_cast<int>(panel_count(w.channels)),
             together =
@@ -109,14 +116,14 @@ NSK_ONE_COPY inline void multiply_widened(const gemm_weights<half_bits>& w, int 
         widen_panels(block, w.data, w.channels, w.depth, panel, panels - panel < together ? panels : panel + together);
     const std::int64_t channels = next < panels ? (next - panel) * panel_width : w.channels - panel * panel_width;
     const int last = first + static_cast<int>(channels);
-    multiply(gemm_weights<wide_float>{block.data, channels, w.depth, first}, begin > first ? begin : first,
+    multiply(gemm_weights<widened_float>{block.data, channels, w.depth, first}, begin > first ? begin : first,
              end < last ? end : last);
     panel = next;
   }
 }
 
 /// Rows from which on it pays to widen weights before the first one: more than share a call of `gemm`.
-inline constexpr std::int64_t min_wide_rows = 128;
+inline constexpr std::int64_t min_widened_rows = 128;
 
 /// Calls multiply(matrix, begin, end) for the columns that are output channels [begin, end): once with `w`, or with
 /// parts of it as floats where that serves several of the `rows` rows.
@@ -124,7 +131,7 @@ template <class Weight, class Multiply>
 NSK_INLINE void multiply_matrix(const gemm_weights<Weight>& w, std::int64_t rows, int begin, int end,
                                 const Multiply& multiply) {
   if constexpr (std::is_same<Weight, half_bits>::value)
-    if (rows >= min_wide_rows && wide_block<wide_block_weights>::fits(w.depth))
+    if (rows >= min_widened_rows && widened_block<max_widened_weights>::fits(w.depth))
       return multiply_widened(w, begin, end, multiply);
   multiply(w, begin, end);
 }

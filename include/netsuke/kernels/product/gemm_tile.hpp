@@ -28,38 +28,37 @@ struct gemm_runs {
 /// Columns of tiles of several panels, and of pairs of them.
 inline constexpr int tile_columns = tile_panels * panel_width, pair_columns = pair_panels * panel_width;
 
-/// Some k of a panel of float16: `offset` is how far behind the beginning of a row its inputs are, and `wide` where
+/// Some k of a panel of float16: `offset` is how far behind the beginning of a row its inputs are, and `widened` where
 /// tiles leave the weights as floats, in the order of k, for the tiles that follow.
 template <class Weight>
 struct panel_slice {};
 template <>
 struct panel_slice<half_bits> {
   std::ptrdiff_t offset = 0;
-  simd::wide_float* wide = nullptr;
+  simd::widened_float* widened = nullptr;
 };
 template <>
-struct panel_slice<simd::wide_float> {
+struct panel_slice<simd::widened_float> {
   std::ptrdiff_t offset = 0;
 };
 
 template <class Weight>
 inline constexpr bool is_part = !std::is_empty<panel_slice<Weight>>::value;
 
-/// One panel, or some of its columns: `bias` and `weights` (floats, half_bits, or int8, whose scales are `step` floats
-/// behind the biases) point at the first of them, k steps by `step` weights; `channel` is the number of the first
-/// column in the output and `columns` how many are stored, at most 24. Or it is `panels` whole panels, pair_panels or
-/// tile_panels, `panel_step` weights apart, and their biases `bias_step` floats. Where `prefetch_at` is not null, tiles
-/// of whole panels prefetch as many weights from there on, each its share: `prefetch_step` bytes of each panel at every
-/// tuning::gemm_steps k. Where `bias` is null sums go on from the outputs: of a panel of float16 of which only some k
-/// are given at a time (product/widened_panels.hpp).
+/// One panel, or some of its columns, at most 24; or `panels` whole panels, pair_panels or tile_panels. Of int8 weights
+/// the scales are `step` floats behind the biases. Where tiles prefetch, each takes an equal share.
 template <class Weight>
 struct gemm_panel : panel_slice<Weight> {
-  const float* bias;
-  const Weight* weights;
-  int step, channel, columns, panels;
-  std::ptrdiff_t panel_step, bias_step;
-  const char* prefetch_at;
-  std::ptrdiff_t prefetch_step;
+  const float* bias = nullptr;      ///< of the first column; null: sums go on from the outputs (widened_panels.hpp)
+  const Weight* weights = nullptr;  ///< of the first column
+  int step = 0;                     ///< weights from one k to the next
+  int channel = 0;                  ///< number of the first column in the output
+  int columns = 0;                  ///< how many are stored
+  int panels = 1;
+  std::ptrdiff_t panel_step = 0;      ///< weights from one panel to the next
+  std::ptrdiff_t bias_step = 0;       ///< floats from the biases of one panel to those of the next
+  const char* prefetch_at = nullptr;  ///< where tiles of whole panels prefetch; null: they do not
+  std::ptrdiff_t prefetch_step = 0;   ///< bytes of each panel that they prefetch at every tuning::gemm_steps k
 
   /// The bias of a column.
   NSK_INLINE const float* bias_of(int column) const {
@@ -143,7 +142,7 @@ NSK_INLINE void accumulate(simd::f32 (&sum)[Rows][Vectors], const gemm_runs& run
   const Weight* weights = p.weights;
   const char* next = prefetch_at;
   panel_slice<Weight> part = p;
-  constexpr bool as_packed = several && !std::is_same<Weight, simd::wide_float>::value;
+  constexpr bool as_packed = several && !std::is_same<Weight, simd::widened_float>::value;
   const std::ptrdiff_t step = as_packed ? panel_width : p.step, panel_step = p.panel_step,
                        prefetch_step = p.prefetch_step,
                        panel_bytes = panel_step * static_cast<std::ptrdiff_t>(sizeof(Weight));
@@ -153,8 +152,8 @@ NSK_INLINE void accumulate(simd::f32 (&sum)[Rows][Vectors], const gemm_runs& run
                       NSK_INLINE_LAMBDA { w[v] = simd::load_weights(from + column_offset<Width>(v, panel_step)); });
     if constexpr (low) w[whole] = simd::load_weights_low(from + whole * f32::lanes);
     if constexpr (std::is_same<Weight, half_bits>::value) {
-      unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA { simd::store(&part.wide[v * f32::lanes].value, w[v]); });
-      part.wide += several ? Width : step;
+      unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA { simd::store(&part.widened[v * f32::lanes].value, w[v]); });
+      part.widened += several ? Width : step;
     }
     unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA {
       const f32 a = low ? simd::broadcast_low(row[r] + k) : simd::broadcast(row[r] + k);
@@ -191,6 +190,8 @@ NSK_ONE_COPY inline const char* gemm_tiles(int tiles, const gemm_runs& runs, con
                                            const tile_row* row, const register_epilogue<Kernels>& e) {
   using simd::f32;
   constexpr int vectors = (Width + f32::lanes - 1) / f32::lanes, columns = vectors * f32::lanes;
+  NSK_ASSERT(panel.columns > 0 && panel.columns <= columns, "a tile stores 1 to all of its columns");
+  NSK_ASSERT(runs.lines > 0 && runs.columns > 0 && runs.length > 0, "a tile sums at least one product");
   const gemm_panel<Weight> p = panel;
   const char* prefetch_at = p.prefetch_at;
   for (; tiles > 0; --tiles, row += Rows) {
@@ -244,7 +245,7 @@ template <int MaxPanels, class Kernels, class Weight>
 NSK_ONE_COPY inline void gemm_equal_tiles(int count, const gemm_runs& runs, const gemm_panel<Weight>& p,
                                           const tile_row* row, const register_epilogue<Kernels>& e) {
   constexpr int columns = MaxPanels * panel_width;
-  if constexpr (has_prefetch_tiles<Kernels> && !std::is_same<Weight, simd::wide_float>::value)
+  if constexpr (has_prefetch_tiles<Kernels> && !std::is_same<Weight, simd::widened_float>::value)
     if (p.prefetch_at != nullptr && p.panels == MaxPanels && p.columns == columns)
       return gemm_equal_tiles<columns, true>(count, runs, p, row, e);
   if constexpr (MaxPanels > pair_panels)

@@ -13,15 +13,15 @@
 NSK_BEGIN
 namespace kernels {
 namespace impl {
-using simd::wide_float;
+using simd::widened_float;
 
 /// Maximum number of widened weights: they are on the stack, and stay in the first-level cache.
-inline constexpr int wide_block_weights = 4096;
+inline constexpr int max_widened_weights = 4096;
 /// As many widened weights with their biases, and space for the register that ends behind them.
 template <int Weights>
-struct wide_block {
+struct widened_block {
   static constexpr std::int64_t capacity = Weights + 64;
-  alignas(64) wide_float data[capacity + panel_width];
+  alignas(64) widened_float data[capacity + panel_width];
 
   /// Whether whole panels of `depth` weights a column fit: the widest one, and a pair of them.
   static constexpr bool fits(std::int64_t depth) {
@@ -32,7 +32,7 @@ struct wide_block {
 
 /// Widens panels of float16 from `panel` to before `end`, as many as fit; returns the first one that is left.
 template <int Weights>
-inline int widen_panels(wide_block<Weights>& to, const half_bits* weights, std::int64_t channels, std::int64_t depth,
+inline int widen_panels(widened_block<Weights>& to, const half_bits* weights, std::int64_t channels, std::int64_t depth,
                         int panel, int end) {
   using simd::f32;
   constexpr int per_bias = weights_per_bias<half_bits>;
@@ -40,11 +40,11 @@ inline int widen_panels(wide_block<Weights>& to, const half_bits* weights, std::
   for (std::ptrdiff_t at = 0; panel < end; ++panel) {
     const auto width = static_cast<std::ptrdiff_t>(width_of_panel(channels, panel));
     const std::ptrdiff_t elements = width * steps;
-    if (at + width + elements > wide_block<Weights>::capacity) break;
+    if (at + width + elements > widened_block<Weights>::capacity) break;
     const half_bits* from = weights + std::ptrdiff_t{panel} * panel_width * (steps + per_bias);
     std::memcpy(to.data + at, from, static_cast<std::size_t>(width) * sizeof(float));
     from += per_bias * width;
-    wide_float* const first = to.data + at + width;
+    widened_float* const first = to.data + at + width;
     for (std::ptrdiff_t i = 0; i < elements; i += f32::lanes)
       simd::store(&first[i].value, simd::load_weights(from + i));
     at += width + elements;
@@ -85,24 +85,32 @@ template <class Weight>
 NSK_INLINE bool may_hold_sums(const gemm_runs& runs, const gemm_panel<Weight>& p, const tile_row* row) {
   if constexpr (std::is_same<Weight, half_bits>::value) {
     const bool apart = p.columns % simd::f32::lanes == 0 && row->residual != row->output;
-    return apart || std::int64_t{depth_of(runs)} * p.step * p.panels <= wide_block_weights;
+    return apart || std::int64_t{depth_of(runs)} * p.step * p.panels <= max_widened_weights;
   }
   return true;
 }
 
 /// Some k of all rows, as gemm_equal_tiles takes them; two tiles are not worth more calls.
 template <int MaxPanels, class Kernels>
-NSK_ONE_COPY inline void gemm_wide_tiles(int count, const gemm_runs& runs, gemm_panel<half_bits> p, const tile_row* row,
-                                         const register_epilogue<Kernels>& e) {
-  wide_block<wide_block_weights> block;
+NSK_ONE_COPY inline void gemm_widened_tiles(int count, const gemm_runs& runs, gemm_panel<half_bits> p,
+                                            const tile_row* row, const register_epilogue<Kernels>& e) {
+  widened_block<max_widened_weights> block;
   const int maximum = tile_heights::of(p.columns, p.panels).maximum, tiles = (count + maximum - 1) / maximum,
             first = (count + tiles - 1) / tiles;
-  p.wide = block.data;
+  p.widened = block.data;
   if (tiles <= 2) return gemm_equal_tiles<MaxPanels>(count, runs, p, row, e);
   gemm_equal_tiles<MaxPanels>(first, runs, p, row, e);
-  const gemm_panel<wide_float> wide{{p.offset}, p.bias, block.data,  p.panels * p.step, p.channel, p.columns,
-                                    p.panels,   p.step, p.bias_step, nullptr,           0};
-  gemm_equal_tiles<MaxPanels>(count - first, runs, wide, row + first, e);
+  gemm_panel<widened_float> floats;
+  floats.offset = p.offset;
+  floats.bias = p.bias;
+  floats.weights = block.data;
+  floats.step = p.panels * p.step;
+  floats.channel = p.channel;
+  floats.columns = p.columns;
+  floats.panels = p.panels;
+  floats.panel_step = p.step;
+  floats.bias_step = p.bias_step;
+  gemm_equal_tiles<MaxPanels>(count - first, runs, floats, row + first, e);
 }
 
 /// All tiles of a panel, or of several, at most MaxPanels; all rows are tiles (tile_heights).
@@ -114,7 +122,7 @@ NSK_INLINE void gemm_panel_tiles(int count, const gemm_runs& runs, const gemm_pa
 template <int MaxPanels, class Kernels>
 NSK_ONE_COPY inline void gemm_panel_tiles(int count, const gemm_runs& runs, const gemm_panel<half_bits>& p,
                                           const tile_row* row, const register_epilogue<Kernels>& e) {
-  const int depth = depth_of(runs), maximum = wide_block_weights / (p.panels * p.step),
+  const int depth = depth_of(runs), maximum = max_widened_weights / (p.panels * p.step),
             blocks = (depth + maximum - 1) / maximum, equal = (depth + blocks - 1) / blocks;
   gemm_panel<half_bits> some = p;
   for (int k = 0; k < depth;) {
@@ -122,9 +130,9 @@ NSK_ONE_COPY inline void gemm_panel_tiles(int count, const gemm_runs& runs, cons
     k += part.steps;
     some.offset = part.offset;
     if (k < depth)
-      gemm_wide_tiles<MaxPanels>(count, part.runs, some, row, register_epilogue<Kernels>{});
+      gemm_widened_tiles<MaxPanels>(count, part.runs, some, row, register_epilogue<Kernels>{});
     else
-      gemm_wide_tiles<MaxPanels>(count, part.runs, some, row, e);
+      gemm_widened_tiles<MaxPanels>(count, part.runs, some, row, e);
     const std::ptrdiff_t taken = std::ptrdiff_t{part.steps} * some.step;
     some.weights += taken;
     if (some.prefetch_at != nullptr) some.prefetch_at += taken * static_cast<std::ptrdiff_t>(sizeof(half_bits));

@@ -249,10 +249,15 @@ template <class Kernels = all_kernels>
 NSK_ONE_COPY inline void winograd_conv_2d(const conv_2d_args& a, const tile_range& t, float* scratch) {
   const int depth = a.input.shape[3] / a.groups, channels = a.output.shape[3] / a.groups;
   const int points = winograd_points(a.algorithm), maximum = winograd_batch(a.algorithm, depth);
-  const std::ptrdiff_t line = static_cast<std::ptrdiff_t>(padded_channels(depth)), plane = maximum * line + 16;
-  float* const products = scratch + points * plane;
-  const tile_epilogue<Kernels> e = prepare<Kernels>(a.e, a.output.rank);
-  winograd_call<Kernels> w{&a, e, depth, readable_pixels(a.input), scratch, products, line, plane};
+  winograd_call<Kernels> w;
+  w.a = &a;
+  w.e = prepare<Kernels>(a.e, a.output.rank);
+  w.depth = depth;
+  w.readable = readable_pixels(a.input);
+  w.line = static_cast<std::ptrdiff_t>(padded_channels(depth));
+  w.plane = maximum * w.line + 16;
+  w.transformed = scratch;
+  w.products = scratch + points * w.plane;
   for_groups(t, channels, [&](int g, int begin, int end) {
     w.weights = {static_cast<const float*>(a.weights) + g * winograd_floats(a.algorithm, channels, depth), channels,
                  std::int64_t{points} * depth, g * channels};

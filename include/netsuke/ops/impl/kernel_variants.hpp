@@ -7,7 +7,7 @@
 #include <netsuke/format/kinds.hpp>
 #include <netsuke/format/step_view.hpp>
 #include <netsuke/kernels/path.hpp>
-#include <netsuke/ops/impl/stored_numbers.hpp>
+#include <netsuke/ops/impl/int8_layers.hpp>
 
 NSK_BEGIN
 namespace impl {

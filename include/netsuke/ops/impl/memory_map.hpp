@@ -20,7 +20,7 @@ struct memory_map {
   std::uint32_t* flags = nullptr;  ///< of the running inference (core/flags.hpp)
   random_source random{};          ///< of the running inference
   int rows = 0;                    ///< of the batch that it computes; 0 = all
-  bool multiplies_quads = false;   ///< simd::multiplies_quads() of this machine
+  bool native_dot4 = false;        ///< simd::has_native_dot4() of this machine
 
   /// Returns the start of the buffer in which a tensor is. Constants are read-only in spite of the type.
   NSK_NOINLINE std::byte* buffer_of(const tensor_info& t) const {

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <netsuke/kernels/int8/quantized_conv_2d.hpp>
 #include <netsuke/ops/impl/rules.hpp>
-#include <netsuke/ops/impl/stored_numbers.hpp>
+#include <netsuke/ops/impl/int8_layers.hpp>
 #include <netsuke/ops/op_traits.hpp>
 
 NSK_BEGIN

@@ -7,7 +7,7 @@
 #include <netsuke/model/model.hpp>
 #include <netsuke/ops/impl/kernel_variants.hpp>
 #include <netsuke/ops/impl/narrow_weights.hpp>
-#include <netsuke/ops/impl/stored_numbers.hpp>
+#include <netsuke/ops/impl/int8_layers.hpp>
 
 NSK_BEGIN
 namespace impl {
@@ -38,7 +38,7 @@ status_code missing_for(const step_view& step) {
   if (!Settings::winograd && uses_winograd(step)) return status_code::unsupported_winograd;
   if (!runs_half_weights<Settings> && has_half_weights(step)) return status_code::unsupported_half_weights;
   if (!runs_byte_weights<Settings> && has_byte_weights(step)) return status_code::unsupported_byte_weights;
-  if (!stores_numbers<Settings> && is_float_operator_on_bytes(step)) return status_code::unsupported_bytes;
+  if (!has_int8_layers<Settings> && is_float_operator_on_bytes(step)) return status_code::unsupported_bytes;
   if (!runs_unsafe_quads<Settings> && has_unsafe_quads(step)) return status_code::unsupported_unsafe_quads;
   if (!runs_weight_offsets<Settings> && has_weight_offset(step)) return status_code::unsupported_weight_offset;
   return Settings::functions::has(step.epilogue().fn) ? status_code::ok : status_code::unsupported_function;

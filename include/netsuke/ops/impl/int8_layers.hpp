@@ -11,7 +11,7 @@ namespace impl {
 
 /// Whether sessions of a settings type run quantised models.
 template <class Settings>
-inline constexpr bool stores_numbers =
+inline constexpr bool has_int8_layers =
     Settings::ops::has(op::quantize) || Settings::ops::has(op::dequantize) || Settings::ops::has(op::byte_table) ||
     Settings::ops::has(op::quantized_conv_2d) || Settings::ops::has(op::quantized_depthwise_conv_2d) ||
     Settings::ops::has(op::quantized_binary) || Settings::ops::has(op::dynamic_quantize) ||
