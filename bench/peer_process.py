@@ -28,6 +28,7 @@ ENGINES = {
     "openvino-avx2": ("openvino", {"ONEDNN_MAX_CPU_ISA": "AVX2"}, "avx2"),
     "tract": ("tract", {}, "any"),
 }
+NAMES = {"litert": "LiteRT", "mnn": "MNN", "onnxruntime": "ONNX Runtime", "openvino": "OpenVINO"}  # in tables
 # Large blocks of memory in large pages, as nsk bench has them (Linux, glibc 2.35).
 LARGE_PAGES = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
 PACKAGES = {"litert": "ai-edge-litert", "mnn": "MNN", "ncnn": "ncnn", "nncf": "nncf", "onnxruntime": "onnxruntime", "openvino": "openvino",
