@@ -2,15 +2,16 @@
 # SPDX-License-Identifier: MIT
 """netsuke against other engines: same models, same cores, one thread or as many each, each in a process of its own, in turn in short rounds, outputs compared first.
 
-  bench/compare_peers.py [MODEL ...] [--peers onnxruntime litert openvino openvino-avx2 tract] [--isa NAME ...] [--rounds 30] [--seconds 0.1] [--runs 2]
-                         [--target NAME] [--threads N] [--core N] [--json FILE]
+  bench/compare_peers.py [MODEL ...] [--peers onnxruntime litert openvino openvino-avx2 mnn ncnn tract] [--isa NAME ...] [--rounds 30] [--seconds 0.1] [--runs 2]
+                         [--target NAME] [--threads N] [--core N] [--json FILE] [--record MACHINE TABLE]
 
 MODEL is a name of tests/models/models.py, an ONNX or a TensorFlow Lite file; all known models when none is given. Each of netsuke's instruction
 sets, AVX2 and AVX-512 where the machine has them, has a line with the least and the median of the rounds; each peer has a column with its own, the
 ratio of least times, above 1 where netsuke is faster, and the largest difference of an output, of the largest magnitude. A peer whose outputs differ by
 more than 1e-3 has no time, and the exit code is 1. The summary has the least time of the fastest peer over netsuke's with its faster instruction set.
 --runs repeats the whole: a ratio is to be believed where two runs agree within 5 %. Peers that are not installed, or that refuse a model, say so
-(pip install onnxruntime ai-edge-litert openvino tract). Needs the nsk binary (NSK_TOOL, default build/nsk).
+(pip install onnxruntime ai-edge-litert openvino MNN ncnn tract; pip install --no-deps pnnx). --record adds a table to bench/results/MACHINE.json
+for bench/write_pages.py. Needs the nsk binary (NSK_TOOL, default build/nsk).
 """
 import argparse
 import json
@@ -22,13 +23,15 @@ import sys
 import tempfile
 
 from interleaved import Interleaved, figures, geometric_mean, instruction_sets_here, machine, require_tool
-from peer_process import ENGINES
+from peer_process import ENGINES, NAMES, version_of
 from peers import Refused, inputs_of
+from write_pages import add_table
 
 from models import MODELS, OPEN_DIMENSIONS, RANGES, SHAPES, error_of, path_of  # noqa: E402, of tests/models, which interleaved finds
 
 # Peers round too: tests/models holds all against double precision, here only another network shall be noticed.
 MAX_ERROR = 1e-3
+SETS = {"avx2": "AVX2", "avx512": "AVX-512"}  # in tables
 AGREE = 0.05  # by which two runs may differ for a ratio to be believed
 
 
@@ -119,6 +122,27 @@ def lines_of(summary):
     return lines + ([f"{sum(agreed)} of {len(agreed)} ratios agree within {100 * AGREE:.0f} %"] if agreed else [])
 
 
+def table_of(runs, summary, peers):
+    """Columns and rows of a table for a page: least times of all runs, the best peer, and its ratio in each run, in brackets where runs differ.
+    MNN stands over netsuke with AVX2 as well, which is what its package has code for."""
+    instruction_sets = list(dict.fromkeys(row["isa"] for row in runs[0]))
+    by_avx2 = "mnn" in peers and "avx2" in instruction_sets
+    lines = []
+    for model in dict.fromkeys(row["model"] for row in runs[0]):
+        rows = [row for run in runs for row in run if row["model"] == model]
+        ours = {isa: min(row["best_ms"] for row in rows if row["isa"] == isa) for isa in instruction_sets}
+        theirs = {peer: min(row["peers"][peer]["best_ms"] for row in rows if peer in row["peers"]) for peer in peers if any(peer in row["peers"] for row in rows)}
+        found = summary["models"].get(model, {"runs": [], "agree": None})
+        ratios = ", ".join(f"{each['ratio']:.2f}" for each in found["runs"])
+        error = max((found["relative_error"] for row in rows for found in row["peers"].values()), default=None)
+        best = min(theirs, key=theirs.get, default="")
+        lines.append([pathlib.Path(model).stem, *(f"{time:.3g}" for time in ours.values()), *(f"{theirs[peer]:.3g}" if peer in theirs else "" for peer in peers),
+                      NAMES.get(best, best), f"({ratios})" if found["agree"] is False else ratios,
+                      *([f"{theirs['mnn'] / ours['avx2']:.2f}" if "mnn" in theirs else ""] if by_avx2 else []), "" if error is None else f"{error:.0e}"])
+    columns = ["model", *(f"{SETS.get(isa, isa)}, ms" for isa in instruction_sets), *(f"{NAMES.get(peer, peer)}, ms" for peer in peers)]
+    return [*columns, "best peer", "best peer / netsuke", *(["MNN / AVX2"] if by_avx2 else []), "largest error"], lines
+
+
 def one_run(options, folder):
     """Rows, and what is wrong, of all models once."""
     rows, wrong = [], []
@@ -151,6 +175,7 @@ def main():
     parser.add_argument("--isa", nargs="+", help="netsuke's instruction sets; avx2, and avx512 where there is one, when left out")
     parser.add_argument("--target", help="of nsk convert: the machine through whose caches large layers are streamed")
     parser.add_argument("--json")
+    parser.add_argument("--record", nargs=2, metavar=("MACHINE", "TABLE"), help="add a table to bench/results/MACHINE.json")
     options = parser.parse_args()
     if options.rounds < 1 or options.runs < 1 or options.seconds <= 0:
         parser.error("--rounds, --runs and --seconds are above 0")
@@ -168,6 +193,9 @@ def main():
     if options.json:
         results = {"machine": machine(), "threads": options.threads, "rounds": options.rounds, "seconds": options.seconds, "runs": runs, "summary": summary}
         pathlib.Path(options.json).write_text(json.dumps(results, indent=2) + "\n")
+    if options.record:
+        versions = {NAMES.get(peer, peer): version_of(ENGINES[peer][0]) for peer in options.peers}
+        add_table(*options.record, *table_of(runs, summary, options.peers), {peer: version for peer, version in versions.items() if version})
     wrong = dict.fromkeys(sum(wrongs, []))
     if wrong:
         print("answers differ, or there are none: " + ", ".join(wrong))

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: MIT
 """Single operators on 65,536 elements against ONNX Runtime: same core, one thread, measured alternately, answers compared.
 
-  bench/operators.py [PATTERN ...] [--rounds 5] [--seconds 0.2] [--core N] [--page docs/measurements/operators.md]
+  bench/operators.py [PATTERN ...] [--rounds 5] [--seconds 0.2] [--core N] [--record MACHINE]
 
 PATTERN is a regular expression for names of OPERATORS; all when none is given. A line has the best run of both in microseconds and the median
-over the rounds of their ratio: above 1 means that netsuke is faster. --page writes the lines as a page. Needs the nsk binary (NSK_TOOL,
-default build/nsk).
+over the rounds of their ratio: above 1 means that netsuke is faster. --record adds them to bench/results/MACHINE.json for
+bench/write_pages.py. Needs the nsk binary (NSK_TOOL, default build/nsk).
 """
 import argparse
 import json
@@ -24,6 +24,7 @@ from onnx import numpy_helper
 
 from peer_process import timed
 from peers import load
+from write_pages import add_table
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tests" / "models"))
 from models import error_of, file_name, must  # noqa: E402
@@ -128,7 +129,7 @@ def rows_that_are_there(got, wanted):
 
 
 def measure(nodes, inputs, constants, options):
-    """(best of netsuke, best of ONNX Runtime, both in microseconds; median ratio; error; instruction set)."""
+    """(best of netsuke, best of ONNX Runtime, both in microseconds; median ratio; error)."""
     with tempfile.TemporaryDirectory(prefix="nsk_bench_") as folder:
         folder = pathlib.Path(folder)
         source, target = folder / "model.onnx", folder / "model.nsk"
@@ -147,33 +148,14 @@ def measure(nodes, inputs, constants, options):
             ours.append(json.loads(must("bench", target, *arguments, "--seconds", options.seconds, "--json")))
             theirs.append(timed(run, options.seconds))
     ratio = statistics.median(t["median_ms"] / o["median_ms"] for o, t in zip(ours, theirs))
-    return 1e3 * min(o["min_ms"] for o in ours), 1e3 * min(t["min_ms"] for t in theirs), ratio, error, ours[0]["isa"]
+    return 1e3 * min(o["min_ms"] for o in ours), 1e3 * min(t["min_ms"] for t in theirs), ratio, error
 
 
-PAGE = """# Operators against ONNX Runtime
-
-Written by `python3 bench/operators.py --page docs/measurements/operators.md`: one operator on 65,536 elements (one output of a layer where it has weights), netsuke {version} with {isa} and
-ONNX Runtime {onnxruntime}, one thread each on one core of {machine}, measured in turns. Microseconds of the best runs; the ratio is the median of {rounds} rounds, above 1
-where netsuke is faster. The error is the largest difference, of the largest magnitude. Bounded operators (NonZero, Compress, Unique) count their results too.
-
-| operator | netsuke | ONNX Runtime | ratio | error |
-| --- | ---: | ---: | ---: | ---: |
-{lines}
-"""
-
-
-def machine_name():
-    for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            return line.split(":", 1)[1].strip()
-    return "this machine"
-
-
-def write_page(path, rows, rounds):
+def record(machine, rows):
+    """Adds the table of docs/measurements/operators.md to a machine's results."""
     import onnxruntime
-    lines = "\n".join(f"| {name} | {ours:.1f} | {theirs:.1f} | {ratio:.2f} | {error:.0e} |" for name, (ours, theirs, ratio, error, _) in rows.items())
-    isa = next(iter(rows.values()))[-1]
-    path.write_text(PAGE.format(version=must("--version").split()[-1], isa=isa, onnxruntime=onnxruntime.__version__, machine=machine_name(), rounds=rounds, lines=lines))
+    lines = [[name, f"{ours:.1f}", f"{theirs:.1f}", f"{ratio:.2f}", f"{error:.0e}"] for name, (ours, theirs, ratio, error) in rows.items()]
+    add_table(machine, "operators", ["operator", "netsuke, us", "ONNX Runtime, us", "ratio", "error"], lines, {"ONNX Runtime": onnxruntime.__version__})
 
 
 def main():
@@ -182,17 +164,17 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=0.2)
     parser.add_argument("--core", type=int, default=max(os.sched_getaffinity(0)))
-    parser.add_argument("--page", type=pathlib.Path)
+    parser.add_argument("--record", metavar="MACHINE")
     options = parser.parse_args()
     os.sched_setaffinity(0, {options.core})  # child processes inherit it
     print(f"{'operator':28} {'netsuke':>9} {'ONNX Runtime':>13} {'ratio':>6} {'error':>8}")
     rows = {}
     for name, case in OPERATORS.items():
         if any(re.fullmatch(p, name) for p in options.patterns):
-            rows[name] = ours, theirs, ratio, error, _ = measure(*case, options)
+            rows[name] = ours, theirs, ratio, error = measure(*case, options)
             print(f"{name:28} {ours:6.1f} us {theirs:10.1f} us {ratio:6.2f} {error:8.1e}", flush=True)
-    if options.page:
-        write_page(options.page, rows, options.rounds)
+    if options.record:
+        record(options.record, rows)
     return 0
 
 

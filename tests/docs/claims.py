@@ -15,7 +15,7 @@ from commands import small_model  # noqa: E402
 from models import REPOSITORY, nsk, told  # noqa: E402
 
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]+")
-ELSEWHERE = {"--all", "--build", "--whole", "--threads", "--families", "--peers", "--page"}  # of cmake, the bench scripts and tests
+ELSEWHERE = {"--all", "--build", "--whole", "--threads", "--families", "--peers", "--record"}  # of cmake, the bench scripts and tests
 
 
 def options_of_commands():

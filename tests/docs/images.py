@@ -12,7 +12,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 RENDERED = {  # script: (file that it reads, text in it, text that changes the image)
     "tools/draw_architecture.py": ("tests/guards/structure_guards.py", '"image": ["run"]', '"image": ["simd"]'),
     "tools/draw_gpu.py": ("docs/reference/gpu.md", "| game | render the scene |", "| game | render the level |"),
-    "tools/draw_speed.py": ("docs/measurements/speed.md", "| 0.031 | 0.033 | 1.35 | 1.63 |", "| 0.031 | 0.033 | 1.35 | 1.93 |"),
+    "tools/draw_speed.py": ("bench/results/zen4.json", '"1.35", "1.63"', '"1.35", "1.93"'),
+    "bench/write_pages.py": ("bench/results/h100.json", '"0.049"', '"0.047"'),
     "tools/errors_page.py": ("include/netsuke/core/status_list.h", "this is not a .nsk file", "this is no .nsk file"),
 }
 SHORT = ("README.md", 200)  # lines
@@ -28,7 +29,7 @@ def images():
             yield f"an image or a page is older than {table}: run {script}"
         with tempfile.TemporaryDirectory(prefix="nsk_images_") as folder:
             copy = pathlib.Path(folder)
-            for name in ("docs", "tools", "tests/guards", "include/netsuke/core"):
+            for name in ("bench", "docs", "tools", "tests/guards", "include/netsuke/core"):
                 shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
             text = (copy / table).read_text()
             if old not in text:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""tools/zoo.py on a list of its own, without a network: right, refused, wrong and changed models are told apart, and the page says so."""
+"""tools/zoo.py on a list of its own, without a network: right, refused, wrong and changed models are told apart, and recorded so."""
 import hashlib
 import json
 import os
@@ -41,35 +41,36 @@ def entry(folder, name, **changes):
 
 
 def zoo(folder, entries, *options):
-    """(exit code, what was said, rows, page) of a list."""
-    for made in ("page.md", "rows.json"):
+    """(exit code, what was said, rows, recorded tables) of a list."""
+    for made in ("here.json", "rows.json"):
         (folder / made).unlink(missing_ok=True)
     package = {"registry": "folder", "name": "models", "version": "1", "licence": "MIT | Apache-2.0", "models": entries}
     (folder / "list.json").write_text(json.dumps({"packages": [package]}))
-    done = subprocess.run([sys.executable, REPOSITORY / "tools" / "zoo.py", "--list", folder / "list.json", "--cache", folder / "cache", "--page", folder / "page.md", "--json", folder / "rows.json", *options],
+    done = subprocess.run([sys.executable, REPOSITORY / "tools" / "zoo.py", "--list", folder / "list.json", "--cache", folder / "cache", "--record", "here", "--results", folder, "--json", folder / "rows.json", *options],
                           env=os.environ | {"NSK_TOOL": str(folder / "faulty")}, capture_output=True, text=True)
-    page = (folder / "page.md").read_text() if (folder / "page.md").exists() else ""
+    tables = json.loads((folder / "here.json").read_text())["tables"] if (folder / "here.json").exists() else {}
     rows = {r["model"]: r for r in json.loads((folder / "rows.json").read_text())} if (folder / "rows.json").exists() else {}
-    return done.returncode, done.stdout + done.stderr, rows, page
+    return done.returncode, done.stdout + done.stderr, rows, tables
 
 
 def verdicts(folder):
-    code, said, rows, page = zoo(folder, [entry(folder, name) for name in MODELS if name not in ("other.onnx", "wrong.onnx")])
+    code, said, rows, tables = zoo(folder, [entry(folder, name) for name in MODELS if name not in ("other.onnx", "wrong.onnx")])
     expect(code == 0 and {name: r["verdict"] for name, r in rows.items()} == {"right.onnx": "right", "state.onnx": "right", "set.onnx": "right", "refused.onnx": "refused"}, f"right and refused: {code} {said}")
-    expect("4 models of 1 packages: 3 convert and are right, 1 are refused, 0 are wrong." in page, page)
-    expect("| right.onnx | what right.onnx is | models 1, a folder | MIT \\| Apache-2.0 | `nsk convert right.onnx -o zoo.nsk` |" in page, page)
-    expect("convert state.onnx -o zoo.nsk --input x=2x4 --input h=2x4" in page and "## Refused" in page and "this operator is not supported" in page, page)
+    expect("4 models of 1 packages: 3 convert and are right, 1 are refused, 0 are wrong" in said, said)
+    expect(tables["zoo_count"]["rows"] == [["4", "1", "3", "1", "0", "0"]], f"{tables['zoo_count']}")
+    expect(tables["zoo"]["rows"][0][:5] == ["right.onnx", "what right.onnx is", "models 1, a folder", "MIT \\| Apache-2.0", "`nsk convert right.onnx -o zoo.nsk`"], f"{tables['zoo']}")
+    expect("convert state.onnx -o zoo.nsk --input x=2x4 --input h=2x4" in str(tables["zoo"]) and "this operator is not supported" in str(tables["zoo_refused"]), f"{tables}")
     expect(rows["right.onnx"]["error"] < 1e-6 and rows["right.onnx"]["ms"] > 0 and rows["state.onnx"]["error"] < 1e-6, f"{rows}")
-    code, said, rows, page = zoo(folder, [entry(folder, "right.onnx"), entry(folder, "wrong.onnx")])
-    expect(code == 1 and rows["wrong.onnx"]["verdict"] == "wrong" and "**wrong**" in page and "1 are wrong" in page, f"a wrong model: {code} {said}")
+    code, said, rows, tables = zoo(folder, [entry(folder, "right.onnx"), entry(folder, "wrong.onnx")])
+    expect(code == 1 and rows["wrong.onnx"]["verdict"] == "wrong" and "**wrong**" in str(tables["zoo"]) and "1 are wrong" in said, f"a wrong model: {code} {said}")
 
 
 def files(folder):
     for what, changes in (("another file", {"sha256": "0" * 64}), ("no such file", {"path": "none.onnx"})):
-        code, said, rows, page = zoo(folder, [entry(folder, "right.onnx"), entry(folder, "set.onnx", **changes)])
-        expect(code == 1 and "NOT FETCHED" in said and set(rows) == {"right.onnx"} and not page, f"{what}: {code} {said}")
-    code, said, rows, page = zoo(folder, [entry(folder, "right.onnx"), entry(folder, "wrong.onnx")], "--only", "right")
-    expect(code == 0 and set(rows) == {"right.onnx"} and not page, f"--only: {code} {said}")
+        code, said, rows, tables = zoo(folder, [entry(folder, "right.onnx"), entry(folder, "set.onnx", **changes)])
+        expect(code == 1 and "NOT FETCHED" in said and set(rows) == {"right.onnx"} and not tables, f"{what}: {code} {said}")
+    code, said, rows, tables = zoo(folder, [entry(folder, "right.onnx"), entry(folder, "wrong.onnx")], "--only", "right")
+    expect(code == 0 and set(rows) == {"right.onnx"} and not tables, f"--only: {code} {said}")
 
 
 def the_list():

@@ -26,7 +26,7 @@ struct mask {
 };
 
 /// What kernels choose for this instruction set. Measured: 6 rows of a panel of 16 fill the 16
-/// registers without a spill, 97 % of the FMA peak (docs/measurements/speed.md).
+/// registers without a spill, 97 % of the FMA peak (docs/decisions/kernels.md).
 struct tuning {
   static constexpr bool loads_inputs_first = false;  ///< compilers hold the inputs of all rows of a GEMM tile at once
   static constexpr int max_gemm_rows = 16;           ///< of a GEMM tile, whatever its registers allow

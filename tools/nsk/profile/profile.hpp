@@ -36,7 +36,7 @@ struct device_profile {
   std::vector<reference_step> references;
 };
 
-/// Profile <-> JSON; docs/measurements/speed.md documents the fields. profile_from refuses what is no profile, naming
+/// Profile <-> JSON; docs/guide/performance.md documents the fields. profile_from refuses what is no profile, naming
 /// `path` and the cure.
 nlohmann::json profile_json(const device_profile& p);
 device_profile profile_from(const std::string& text, const std::string& path);
