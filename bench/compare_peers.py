@@ -5,7 +5,7 @@
   bench/compare_peers.py [MODEL ...] [--peers onnxruntime litert openvino openvino-avx2 mnn ncnn tract] [--isa NAME ...] [--rounds 30] [--seconds 0.1] [--runs 2]
                          [--target NAME] [--threads N] [--core N] [--json FILE] [--record MACHINE TABLE]
 
-MODEL is a name of tests/models/models.py, an ONNX or a TensorFlow Lite file; all known models when none is given. Each of netsuke's instruction
+MODEL is a name of tests/models/support/models.py, an ONNX or a TensorFlow Lite file; all known models when none is given. Each of netsuke's instruction
 sets, AVX2 and AVX-512 where the machine has them, has a line with the least and the median of the rounds; each peer has a column with its own, the
 ratio of least times, above 1 where netsuke is faster, and the largest difference of an output, of the largest magnitude. A peer whose outputs differ by
 more than 1e-3 has no time, and the exit code is 1. The summary has the least time of the fastest peer over netsuke's with its faster instruction set.
@@ -27,7 +27,7 @@ from peer_process import ENGINES, NAMES, version_of
 from peers import Refused, inputs_of
 from write_pages import add_table
 
-from models import MODELS, OPEN_DIMENSIONS, RANGES, SHAPES, error_of, path_of  # noqa: E402, of tests/models, which interleaved finds
+from models import MODELS, OPEN_DIMENSIONS, RANGES, SHAPES, error_of, path_of  # noqa: E402, of tests/models/support, which interleaved finds
 
 # Peers round too: tests/models holds all against double precision, here only another network shall be noticed.
 MAX_ERROR = 1e-3

@@ -13,7 +13,7 @@ import sys
 
 import onnx
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tests" / "models"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tests" / "models" / "support"))
 from length_networks import attention, image, sequence  # noqa: E402
 from static_exporter import exported  # noqa: E402
 

@@ -18,7 +18,7 @@ import tempfile
 import onnx
 
 REPOSITORY = pathlib.Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(REPOSITORY / "tests" / "models"))
+sys.path[:0] = [str(REPOSITORY / "tests" / "models" / folder) for folder in ("support", "commands")]
 sys.argv, arguments = sys.argv[:1], sys.argv[1:]
 from generated_source import converted, dense, memory  # noqa: E402
 from models import must, path_of  # noqa: E402

@@ -12,7 +12,7 @@ import numpy as np
 from peer_process import PACKAGES, PeerProcess, version_of
 from peers import Refused
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tests" / "models"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tests" / "models" / "support"))
 from models import TOOL, file_name, nsk  # noqa: E402
 
 FLAGS = ("avx2", "avx_vnni", "avx512f", "avx512_vnni", "amx_int8")

@@ -4,7 +4,7 @@
 
   bench/lanes.py [MODEL ...] [--rounds 15] [--seconds 0.2] [--lanes 2] [--isa NAME] [--profile-seconds 10] [--json FILE]
 
-MODEL is a name of tests/models/models.py; all known ones when none is given. In every round, alternately: one lane, several lanes, and a control
+MODEL is a name of tests/models/support/models.py; all known ones when none is given. In every round, alternately: one lane, several lanes, and a control
 that runs a small network in as many processes as lanes and alone: what the machine itself gains (memory, clock and cores are shared, with
 other guests of the host too). `speed-up` is the median of all rounds; `given` is that of the rounds between two controls which show that the
 machine gave 95 % of its cores, with their number; `best` compares the best runs. `expected` is what `nsk inspect --profile` says before
@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tests" / "models"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tests" / "models" / "support"))
 from models import MODELS, TOOL, convert_options, must, onnx_session, path_of  # noqa: E402
 
 CONTROL = "policy_mlp"  # stays in the first-level cache

@@ -26,7 +26,7 @@ from peer_process import timed
 from peers import load
 from write_pages import add_table
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tests" / "models"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tests" / "models" / "support"))
 from models import error_of, file_name, must  # noqa: E402
 
 RANDOM = np.random.default_rng(3)

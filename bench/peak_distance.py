@@ -4,7 +4,7 @@
 
   bench/peak_distance.py [MODEL ...] [--isa NAME] [--target NAME] [--rounds 20] [--seconds 0.1] [--json FILE]
 
-MODEL is a name of tests/models/models.py, or an ONNX file; all known ones when none is given. Times are the least of each step over all rounds, the peak is the largest
+MODEL is a name of tests/models/support/models.py, or an ONNX file; all known ones when none is given. Times are the least of each step over all rounds, the peak is the largest
 of all rounds. Winograd's algorithms count the products that they make, a quarter or 4 / 9 of the direct ones. The last column is the share of the time that would remain if every
 multiplication ran at the peak and nothing else took time. Needs the nsk binary (NSK_TOOL, default build/nsk).
 """
@@ -15,7 +15,7 @@ import pathlib
 import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tests" / "models"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tests" / "models" / "support"))
 from models import MODELS, convert_options, must, onnx_session, path_of  # noqa: E402
 
 # Multiplications that Winograd's algorithms make for each that they replace.

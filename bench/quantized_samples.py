@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Samples for tools that quantise, and what these tools make of a network of tests/models/models.py.
+"""Samples for tools that quantise, and what these tools make of a network of tests/models/support/models.py.
 
-Photos are those of tests/models/quantized_accuracy.py: what is held out comes from other photos, digits and lines of text are rendered from other seeds.
+Photos are those of tests/models/quantize/quantized_accuracy.py: what is held out comes from other photos, digits and lines of text are rendered from other seeds.
 """
 import contextlib
 import io
@@ -11,7 +11,7 @@ import sys
 
 import numpy as np
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tests" / "models"))
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / "tests" / "models" / folder) for folder in ("support", "quantize")]
 from models import MODELS, REPOSITORY, SHAPES, SHARED, must  # noqa: E402
 from peers import Refused  # noqa: E402
 

@@ -8,7 +8,7 @@ import sys
 
 import numpy as np
 
-sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / folder) for folder in ("docs", "models", "guards")]
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / folder) for folder in ("docs", "models/support", "guards")]
 from commands import small_model  # noqa: E402
 from models import REPOSITORY, file_name, must  # noqa: E402
 

@@ -7,20 +7,20 @@ import sys
 
 sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.append(str(HERE.parent / "models"))
+sys.path.append(str(HERE.parent / "models" / "support"))
 from litert import have_litert  # noqa: E402
 
 NOT_SAMPLED = {
     "CALL": "LiteRT has no kernel for it",
-    "MULTINOMIAL": "other numbers in every run: tests/models/tflite_random.py",
-    "RANDOM_STANDARD_NORMAL": "other numbers in every run: tests/models/tflite_random.py",
-    "RANDOM_UNIFORM": "other numbers in every run: tests/models/tflite_random.py",
-    "Convolution2DTransposeBias": "MediaPipe's own, not in LiteRT: tests/models/custom_operators.py",
-    "MaxPoolingWithArgmax2D": "MediaPipe's own, not in LiteRT: tests/models/custom_operators.py",
-    "MaxUnpooling2D": "MediaPipe's own, not in LiteRT: tests/models/custom_operators.py",
-    "Landmarks2TransformMatrix": "MediaPipe's own, not in LiteRT: tests/models/custom_operators.py",
-    "TransformLandmarks": "MediaPipe's own, not in LiteRT: tests/models/custom_operators.py",
-    "TransformTensorBilinear": "MediaPipe's own, not in LiteRT: tests/models/custom_operators.py",
+    "MULTINOMIAL": "other numbers in every run: tests/models/tflite/tflite_random.py",
+    "RANDOM_STANDARD_NORMAL": "other numbers in every run: tests/models/tflite/tflite_random.py",
+    "RANDOM_UNIFORM": "other numbers in every run: tests/models/tflite/tflite_random.py",
+    "Convolution2DTransposeBias": "MediaPipe's own, not in LiteRT: tests/models/tflite/custom_operators.py",
+    "MaxPoolingWithArgmax2D": "MediaPipe's own, not in LiteRT: tests/models/tflite/custom_operators.py",
+    "MaxUnpooling2D": "MediaPipe's own, not in LiteRT: tests/models/tflite/custom_operators.py",
+    "Landmarks2TransformMatrix": "MediaPipe's own, not in LiteRT: tests/models/tflite/custom_operators.py",
+    "TransformLandmarks": "MediaPipe's own, not in LiteRT: tests/models/tflite/custom_operators.py",
+    "TransformTensorBilinear": "MediaPipe's own, not in LiteRT: tests/models/tflite/custom_operators.py",
 }
 
 

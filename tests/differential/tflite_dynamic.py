@@ -2,7 +2,7 @@
 """Random models of dynamic range: weights of other families' float32 models stored as integers.
 
 The engine computes with what the integers stand for, so LiteRT is asked for the same model with these in float32; what its own rounding of
-activations comes to is compared by tests/models/tflite_dynamic_range.py.
+activations comes to is compared by tests/models/tflite/tflite_dynamic_range.py.
 """
 import random
 

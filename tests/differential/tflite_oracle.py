@@ -14,7 +14,7 @@ import sys
 import numpy as np
 
 HERE = pathlib.Path(__file__).resolve().parent
-MODELS = HERE.parent / "models"
+MODELS = HERE.parent / "models" / "support"
 
 
 @dataclasses.dataclass

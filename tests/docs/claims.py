@@ -10,7 +10,7 @@ import re
 import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "models"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "models" / "support"))
 from commands import small_model  # noqa: E402
 from models import REPOSITORY, nsk, told  # noqa: E402
 

@@ -24,7 +24,7 @@ import tempfile
 
 import numpy as np
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "models"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "models" / "support"))
 from models import REPOSITORY, SHARED, TOOL  # noqa: E402
 
 SYNTAX_ONLY = {"./examples/quickstart.sh", "examples/quickstart.sh", "./tests/run.sh", "tests/run.sh", "examples/models/fetch_blazeface.sh",

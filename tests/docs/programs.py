@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tempfile
 
-sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / folder) for folder in ("models", "guards")]
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / folder) for folder in ("models/support", "models/examples", "guards")]
 from common import Tree, compile_file, link  # noqa: E402
 from engine_guards import steady_file  # noqa: E402
 from examples import lstm  # noqa: E402

@@ -16,7 +16,7 @@ import tempfile
 import numpy as np
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent / "models"), str(HERE.parent / "guards")]
+sys.path[:0] = [str(HERE.parent / "models" / "support"), str(HERE.parent / "guards")]
 from common import compile_file, link, parallel  # noqa: E402
 from models import REPOSITORY, TOOL, onnx_session  # noqa: E402
 
@@ -176,7 +176,7 @@ def check_operator(tool, folder, generator):
 def check_rule(tool, folder, generator):
     for kind in (np.int32, np.int64):
         check_model(tool, folder, "BitwiseNot", generator.integers(-1 << 31, 1 << 31, (3, 4, 5, 6)).astype(kind), 18, 0)
-    must([sys.executable, "tests/models/exported_forms.py", "inverted_bits"], folder, NSK_TOOL=str(tool), PYTHONDONTWRITEBYTECODE="1")
+    must([sys.executable, "tests/models/onnx/exported_forms.py", "inverted_bits"], folder, NSK_TOOL=str(tool), PYTHONDONTWRITEBYTECODE="1")
 
 
 def main():

@@ -20,7 +20,7 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 from PIL import Image
 
-sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / folder) for folder in ("models", "guards")]
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / folder) for folder in ("models/support", "guards")]
 from common import Tree, compile_file, link  # noqa: E402
 from engine_guards import steady_file  # noqa: E402
 from models import REPOSITORY, must  # noqa: E402

@@ -6,10 +6,11 @@ import pathlib
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "models"))
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / "models" / folder) for folder in ("support", "onnx")]
 import corner_forms  # noqa: E402
 import dequantized_forms  # noqa: E402
 import exported_forms  # noqa: E402
+import forms  # noqa: E402
 import quantized_seeds  # noqa: E402
 import signal_forms  # noqa: E402
 import spelled_seeds  # noqa: E402
@@ -218,7 +219,7 @@ def exported():
     """What exporters write, and quantised models, as far as they are small."""
     for cases in (exported_forms.CASES, signal_forms.CASES, corner_forms.CASES):
         for name, spec in cases.items():
-            yield "form_" + name, exported_forms.build(spec)
+            yield "form_" + name, forms.build(spec)
     for name, (quantised, _, _) in dequantized_forms.CASES.items():
         yield "quantised_" + name, quantised
     yield from quantized_seeds.onnx_models()

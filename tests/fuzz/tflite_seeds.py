@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 
-sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / folder) for folder in ("models", "differential")]
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / folder) for folder in ("models/support", "models/tflite", "differential")]
 import quantized_seeds  # noqa: E402
 import tflite_flow  # noqa: E402
 import tflite_hybrid  # noqa: E402

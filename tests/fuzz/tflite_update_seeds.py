@@ -5,13 +5,13 @@ import sys
 
 import numpy as np
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "models"))
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / "models" / folder) for folder in ("support", "tflite")]
 import tflite_signatures  # noqa: E402
 from tflite_operators import build, cases  # noqa: E402
 from tflite_writer import Writer  # noqa: E402
 
 F = np.float32
-# One variant of each operator, by its name in tests/models/tflite_operators.py, and the shape of its result.
+# One variant of each operator, by its name in tests/models/tflite/tflite_operators.py, and the shape of its result.
 SINGLE = {"DYNAMIC_UPDATE_SLICE along two axes": [2, 8, 4], "SCATTER_ND constant float32": [8, 2], "SCATTER_ND computed int32": [8, 2], "SPARSE_TO_DENSE": [3, 4], "SEGMENT_SUM": [3, 3],
           "UNSORTED_SEGMENT_MAX float32": [4, 3], "MATRIX_DIAG": [2, 3, 3], "MATRIX_SET_DIAG 2 4": [2, 2, 4], "CONV_3D p0": [1, 4, 3, 6, 5], "CONV_3D_TRANSPOSE p0 (4, 10, 6)": [1, 4, 10, 6, 5],
           "L2_POOL_2D p0": [1, 7, 3, 5], "DILATE": [2, 7, 7], "STABLEHLO_PAD": [3, 8, 5], "REDUCE_WINDOW 1": [3, 2, 3], "BITWISE_XOR": [3, 4], "RIGHT_SHIFT": [40], "BUCKETIZE float32": [3, 40],

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "models"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "models" / "support"))
 from models import MODELS, REPOSITORY, SHAPES, SHARED, nsk  # noqa: E402
 
 TFLITE = {"face_landmark": "face/face_landmark.tflite", "selfie_segmentation": "face/selfie_segmentation.tflite",

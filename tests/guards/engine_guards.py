@@ -19,7 +19,7 @@ OWN = (REPOSITORY / "examples" / "models" / "upscaler_x2.onnx", ["--input", "fra
 FACE = (SHARED / "face" / "face_detection_front_128x128_barracuda.onnx", [])
 # What a build of two_isa.cpp answers where cpu_supports() says no.
 UNSUPPORTED = f"{1:016x}"
-PROBE = REPOSITORY / "tests" / "models" / "same_bits.cpp"
+PROBE = REPOSITORY / "tests" / "models" / "commands" / "same_bits.cpp"
 
 
 def converted(folder, model):
