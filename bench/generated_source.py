@@ -46,7 +46,7 @@ struct session_{name} {{
   }}
 }};
 std::byte *session_{name}::file, *session_{name}::memory;
-alignas(64) std::byte memory_{name}[bench_{name}::arena_bytes];
+alignas(64) std::byte memory_{name}[bench_{name}::required_bytes];
 struct source_{name} {{
   bench_{name}::net net{{{{memory_{name}, sizeof memory_{name}}}}};
   void operator()(const float* x) {{

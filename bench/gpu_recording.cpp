@@ -60,7 +60,7 @@ int measure(const char* path) {
   copying_device device;
   headless<copying_device> net(device);
   if (const nsk::gpu::status s = net.open(model); !s) return std::printf("%s: %s\n", path, s.message()), 1;
-  std::vector<std::byte> space(nsk::gpu::plan_bytes(model.variant()));
+  std::vector<std::byte> space(nsk::gpu::plan::required_bytes(model.variant()));
   bool good = true;
   const double planning = fastest(50, [&] {
     nsk::gpu::plan plan;

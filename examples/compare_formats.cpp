@@ -19,7 +19,7 @@ class any_detector {
     if (!m_session) fail(path + ": " + m_session.status().message());
   }
   std::size_t file_bytes() const { return m_net.stored_bytes; }
-  std::size_t arena_bytes() const { return m_net.model.arena_bytes(); }
+  std::size_t arena_bytes() const { return m_net.model.required_bytes(); }
 
   /// Returns the milliseconds that the network takes to see a photo.
   double run(const pyramid& photo) {

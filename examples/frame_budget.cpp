@@ -30,7 +30,7 @@ int main(int argc, char** argv) {
   const memory_block file = read_file(argv[1]);
   nsk::model model;
   if (nsk::status s = nsk::open(file, model); !s) fail(s.message());
-  const memory_block memory(model.arena_bytes());
+  const memory_block memory(model.required_bytes());
   nsk::session<> net(model, memory);
   if (!net.status()) fail(net.status().message());
   nsk::span<float> input;
@@ -51,7 +51,7 @@ int main(int argc, char** argv) {
     const game_clock::time_point frame_start = game_clock::now();
     update_world(2);
     const game_clock::time_point slice_start = game_clock::now();
-    done = net.step(nsk::microseconds{budget}, clock);
+    done = net.run_for(nsk::microseconds{budget}, clock);
     slices.push_back(milliseconds_since(slice_start));
     if (slices.size() % 10 == 1) std::printf("%sframe %4zu:", slices.size() > 1 ? "\n" : "", slices.size());
     std::printf(" %.2f+%.2f", milliseconds_since(frame_start) - slices.back(), slices.back());

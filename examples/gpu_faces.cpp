@@ -42,7 +42,7 @@ void find_faces(Device& device, const options& o) {
   must(net.open(model, number, how));
   constexpr int slots = 2;  // a game has two more than frames in flight
   typename Device::buffer seen_by_cpu{};
-  must(device.create_buffer(slots * nsk::gpu::ring_slot_bytes(net.plan()), true, seen_by_cpu));
+  must(device.create_buffer(nsk::gpu::read_back_ring<Device>::required_bytes(net.plan(), slots), true, seen_by_cpu));
   nsk::gpu::read_back_ring<Device> boxes(net.plan(), seen_by_cpu, slots);
 
   // A renderer has the photo on the device already, as a texture whose mip levels are the levels of the pyramid.
@@ -59,7 +59,7 @@ void find_faces(Device& device, const options& o) {
 
   // Some frames later, when a fence says that frame 1 is done.
   boxes.complete(1);
-  std::vector<float> numbers(nsk::gpu::ring_slot_bytes(net.plan()) / sizeof(float));
+  std::vector<float> numbers(nsk::gpu::read_back_ring<Device>::required_bytes(net.plan(), 1) / sizeof(float));
   must(device.read(seen_by_cpu, boxes.newest()->offset, numbers.data(), numbers.size() * sizeof(float)));
   const auto output = [&](int i) {
     return nsk::span<const float>(numbers.data() + boxes.offset_of(i) / sizeof(float),

@@ -9,7 +9,7 @@ int main(int argc, char** argv) {
   const example::memory_block file = example::read_file(argc > 1 ? argv[1] : "model.nsk");
   nsk::model model;
   if (nsk::status s = nsk::open(file, model); !s) example::fail(s.message());
-  const example::memory_block memory(model.arena_bytes());
+  const example::memory_block memory(model.required_bytes());
   nsk::session<nsk::all_settings> net(model, memory);
   if (!net) example::fail(net.status().message());
   for (int i = 0; i < net.input_count(); ++i) std::memset(net.input_bytes(i).data(), 0, net.input_bytes(i).size());

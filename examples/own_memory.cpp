@@ -41,11 +41,11 @@ int main(int argc, char** argv) {
 
   nsk::model model;
   if (nsk::status s = nsk::open({s_file, bytes}, model); !s) stop(s.message());
-  std::printf("file %zu of %zu bytes, arena %zu of %zu bytes\n", bytes, k_file_bytes, model.arena_bytes(),
+  std::printf("file %zu of %zu bytes, arena %zu of %zu bytes\n", bytes, k_file_bytes, model.required_bytes(),
               k_arena_bytes);
-  if (model.arena_bytes() > k_arena_bytes) stop("the arena is larger than k_arena_bytes");
+  if (model.required_bytes() > k_arena_bytes) stop("the arena is larger than k_arena_bytes");
 
-  static nsk::session<> net(model, {s_arena, model.arena_bytes()});
+  static nsk::session<> net(model, {s_arena, model.required_bytes()});
   if (!net.status()) stop(net.status().message());
   nsk::span<float> input;
   nsk::span<const float> output;

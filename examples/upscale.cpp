@@ -57,7 +57,7 @@ static image enlarge(const nsk::model& model, const image& frame, double& millis
          size(in.shape()[2], in.shape()[1]) + "; convert it again with --input " + in.name() + "=1x3x" +
          std::to_string(frame.height) + "x" + std::to_string(frame.width));
   }
-  const memory_block memory(model.arena_bytes());
+  const memory_block memory(model.required_bytes());
   nsk::session<upscaler_settings> net(model, memory);
   if (!net.status()) fail(net.status().message());
 

@@ -99,7 +99,7 @@ int main(int argc, char** argv) {
       model.input(0).elements() <= k_context || model.output(0).elements() != 1 ||
       model.input(0).type() != nsk::dtype::float32 || model.output(0).type() != nsk::dtype::float32)
     fail(model_path + " is not Silero VAD with its memory as a state; examples/models/fetch_silero_vad.sh converts it");
-  const memory_block memory(model.arena_bytes());
+  const memory_block memory(model.required_bytes());
   nsk::session<nsk::all_settings> net(model, memory);
   if (!net) fail(model_path + ": " + net.status().message());
 

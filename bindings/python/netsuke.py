@@ -46,7 +46,7 @@ class Error(Exception):
 class Library:
     """The shared library netsuke_c."""
 
-    SIZES = ("nsk_handle_alignment", "nsk_arena_alignment", "nsk_file_alignment", "nsk_over_read_bytes", "nsk_model_bytes", "nsk_session_bytes",
+    SIZES = ("nsk_handle_alignment", "nsk_arena_alignment", "nsk_file_alignment", "nsk_over_read_bytes", "nsk_model_required_bytes", "nsk_session_required_bytes",
              "nsk_status_format")
     TEXTS = ("nsk_status_text", "nsk_status_name", "nsk_library_version", "nsk_library_isa", "nsk_model_name", "nsk_model_producer",
              "nsk_model_label", "nsk_model_metadata")
@@ -93,16 +93,16 @@ class Model:
         size = len(data)
         self.file, address = block_of(size)
         ctypes.memmove(address, bytes(data), size)
-        library.c.nsk_prepared_bytes.restype = ctypes.c_size_t
-        prepared = library.c.nsk_prepared_bytes(ctypes.c_void_p(address), ctypes.c_size_t(size))
+        library.c.nsk_prepare_required_bytes.restype = ctypes.c_size_t
+        prepared = library.c.nsk_prepare_required_bytes(ctypes.c_void_p(address), ctypes.c_size_t(size))
         if prepared:  # a small file
             small, given = self.file, address
             self.file, address = block_of(prepared)
             library.call("nsk_prepare", ctypes.c_void_p(given), ctypes.c_size_t(size), ctypes.c_void_p(address), ctypes.c_size_t(prepared))
             size = prepared
-        self.memory, at = block_of(library.c.nsk_model_bytes())
+        self.memory, at = block_of(library.c.nsk_model_required_bytes())
         self.handle = ctypes.c_void_p()
-        library.call("nsk_model_open", ctypes.c_void_p(at), ctypes.c_size_t(library.c.nsk_model_bytes()), ctypes.c_void_p(address),
+        library.call("nsk_model_open", ctypes.c_void_p(at), ctypes.c_size_t(library.c.nsk_model_required_bytes()), ctypes.c_void_p(address),
                      ctypes.c_size_t(size), ctypes.c_uint32(1), ctypes.byref(self.handle))
 
     @property
@@ -131,11 +131,11 @@ class Session:
     def __init__(self, model, variant, lanes):
         self.model, self.library, self.variant = model, model.library, variant
         c, size = self.library.c, ctypes.c_uint64()
-        self.call("nsk_model_arena_bytes", model.handle, variant, lanes, ctypes.byref(size))
+        self.call("nsk_arena_required_bytes", model.handle, variant, lanes, ctypes.byref(size))
         self.arena, arena = block_of(size.value, c.nsk_arena_alignment())
-        self.memory, at = block_of(c.nsk_session_bytes())
+        self.memory, at = block_of(c.nsk_session_required_bytes())
         self.handle = ctypes.c_void_p()
-        self.call("nsk_session_open", ctypes.c_void_p(at), ctypes.c_size_t(c.nsk_session_bytes()), model.handle, variant,
+        self.call("nsk_session_open", ctypes.c_void_p(at), ctypes.c_size_t(c.nsk_session_required_bytes()), model.handle, variant,
                   ctypes.c_void_p(arena), ctypes.c_size_t(size.value), ctypes.byref(self.handle))
         self.inputs, self.outputs = model.inputs(variant), model.outputs(variant)
 
@@ -156,10 +156,10 @@ class Session:
     def run(self):
         self.call("nsk_session_run", self.handle, None)
 
-    def step(self, macs):
+    def run_for(self, macs):
         """Runs so many multiply-accumulates; returns whether the inference is complete."""
         complete = ctypes.c_int32()
-        self.call("nsk_session_step_work", self.handle, ctypes.c_uint64(macs), None, ctypes.byref(complete))
+        self.call("nsk_session_run_for_work", self.handle, ctypes.c_uint64(macs), None, ctypes.byref(complete))
         return complete.value != 0
 
     def save(self):

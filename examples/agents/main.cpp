@@ -75,7 +75,7 @@ int main(int argc, char** argv) {
   nsk::model model;
   nsk::status s = nsk::open(file, model);
   if (!s) fail(std::string("cannot open the model: ") + s.message());
-  const memory_block memory(model.arena_bytes());
+  const memory_block memory(model.required_bytes());
   nsk::session<nsk::all_settings> policy(model, memory);
   if (!policy) fail(std::string("cannot run the model: ") + policy.status().message());
   s = policy.set_batch(o.agents);

@@ -43,16 +43,17 @@ static nsk_model* open_model(const char* path) {
   size_t bytes;
   const void* const file = read_file(path, &bytes);
   nsk_model* model;
-  check(NULL, nsk_model_open(memory_of(nsk_model_bytes()), nsk_model_bytes(), file, bytes, 0, &model));
+  check(NULL,
+        nsk_model_open(memory_of(nsk_model_required_bytes()), nsk_model_required_bytes(), file, bytes, 0, &model));
   return model;
 }
 
 static nsk_session* open_session(const nsk_model* model) {
   uint64_t bytes;
   nsk_session* session;
-  check(model, nsk_model_arena_bytes(model, 0, 1, &bytes));
-  check(model, nsk_session_open(memory_of(nsk_session_bytes()), nsk_session_bytes(), model, 0, memory_of((size_t)bytes),
-                                (size_t)bytes, &session));
+  check(model, nsk_arena_required_bytes(model, 0, 1, &bytes));
+  check(model, nsk_session_open(memory_of(nsk_session_required_bytes()), nsk_session_required_bytes(), model, 0,
+                                memory_of((size_t)bytes), (size_t)bytes, &session));
   return session;
 }
 
@@ -97,7 +98,7 @@ int main(int argc, char** argv) {
   model = open_model(argv[1]);
   session = open_session(model);
   fill_inputs(model, session);
-  for (; complete == 0; ++frames) check(model, nsk_session_step_work(session, 100000, NULL, &complete));
+  for (; complete == 0; ++frames) check(model, nsk_session_run_for_work(session, 100000, NULL, &complete));
   printf("%s: %d frames of 100000 multiply-accumulates\n", nsk_model_name(model), frames);
   print_outputs(model, session);
   return 0;

@@ -99,11 +99,11 @@ int main(int argc, char** argv) {
   const int agents = number("--agents", "1000"), frames = number("--frames", "120"), places = number("--places", "256");
   const auto threads = static_cast<std::size_t>(number("--threads", "4"));
   const network files(line.words()[0]);
-  const memory_block memory_alone(files.model.arena_bytes());
+  const memory_block memory_alone(files.model.required_bytes());
   policy net(files.model, files.memory), alone(files.model, memory_alone);
   must(net.status());
   const nsk::batcher_options how{agents, places, {}};
-  const memory_block memory(nsk::batcher::bytes(net.variant(), how));
+  const memory_block memory(nsk::batcher::required_bytes(net.variant(), how));
   nsk::batcher crowd(net.variant(), how, memory);
   must(crowd.status());
   if (net.input_count() != 1 || crowd.row_bytes() != sizeof(float) * yard::observations || !net.input<float>(k_seen) ||
@@ -113,7 +113,7 @@ int main(int argc, char** argv) {
 
   std::vector<char> text(1 << 20);
   nsk::trace_writer trace(text, "crowd");
-  alignas(8) std::byte log_memory[nsk::run_log::bytes(256)];
+  alignas(8) std::byte log_memory[nsk::run_log::required_bytes(256)];
   nsk::run_log log(log_memory);
   log.describe(files.model);
 

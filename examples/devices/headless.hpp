@@ -24,17 +24,17 @@ class headless {
   /// Makes plan, buffers and session of a variant, uploads the weights, clears the arena and resets the states.
   status open(const nsk::model& model, int variant = 0, const nsk::gpu::plan_settings& how = {}) {
     const nsk::variant_view v = model.variant(variant);
-    m_plan_space.resize(nsk::gpu::plan_bytes(v, how));
+    m_plan_space.resize(nsk::gpu::plan::required_bytes(v, how));
     if (const status s = nsk::gpu::plan::make(v, how, m_plan_space, m_plan); !s) return s;
-    m_weight_bytes.resize(nsk::gpu::half_weights_bytes(v, how));
+    m_weight_bytes.resize(nsk::gpu::half_weights::required_bytes(v, how));
     nsk::span<const std::byte> weights = model.weights();
     if (!m_weight_bytes.empty()) {
-      if (const status s = nsk::gpu::write_half_weights(v, how, m_weight_bytes); !s) return s;
+      if (const status s = nsk::gpu::half_weights::write(v, how, m_weight_bytes); !s) return s;
       weights = {m_weight_bytes.data(), m_weight_bytes.size()};
     }
     if (const status s = m_device.create_buffer(weights.size(), false, m_weights); !s) return s;
-    if (const status s = m_device.create_buffer(m_plan.arena_bytes(), false, m_arena); !s) return s;
-    const std::vector<std::byte> zeros(m_plan.arena_bytes());
+    if (const status s = m_device.create_buffer(m_plan.required_arena_bytes(), false, m_arena); !s) return s;
+    const std::vector<std::byte> zeros(m_plan.required_arena_bytes());
     if (const status s = m_device.write(m_weights, 0, weights.data(), weights.size()); !s) return s;
     if (const status s = m_device.write(m_arena, 0, zeros.data(), zeros.size()); !s) return s;
     m_pipelines.resize(m_plan.pipelines().size());

@@ -25,13 +25,13 @@ class headless_hybrid : public headless<Device> {
     if (const status s = headless<Device>::open(model, variant, how); !s) return s;
     const nsk::gpu::plan& plan = this->plan();
     if (plan.cpu_part_count() == 0) return {};
-    m_memory.resize(model.arena_bytes(1, variant) + nsk::arena_alignment);
+    m_memory.resize(model.required_bytes(1, variant) + nsk::arena_alignment);
     const std::size_t beyond = reinterpret_cast<std::uintptr_t>(m_memory.data()) % nsk::arena_alignment;
-    m_cpu_memory = {m_memory.data() + (nsk::arena_alignment - beyond), model.arena_bytes(1, variant)};
+    m_cpu_memory = {m_memory.data() + (nsk::arena_alignment - beyond), model.required_bytes(1, variant)};
     m_cpu = {model, m_cpu_memory, variant};
     if (!m_cpu) return code::not_ready;
-    m_read_back.resize(plan.read_back_bytes());
-    m_upload.resize(plan.upload_bytes());
+    m_read_back.resize(plan.required_read_back_bytes());
+    m_upload.resize(plan.required_upload_bytes());
     if (const status s = m_device.create_buffer(m_upload.size(), true, m_staging.upload); !s) return s;
     return m_device.create_buffer(m_read_back.size(), true, m_staging.read_back);
   }

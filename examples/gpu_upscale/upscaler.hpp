@@ -50,7 +50,7 @@ class texture_upscaler {
     nsk::gpu::session<Device>& net = m_net.session();
     if (starts()) example::must(net.write_input(list, 0, from, m_width, m_height, {}));
     bool done = false;
-    example::must(net.record(list, budget, done));
+    example::must(net.record_for(list, budget, done));
     if (!done) return false;
     example::must(net.read_output(list, 0, m_result, {}));
     m_device.barrier(list);  // what the game records next may sample the result

@@ -26,7 +26,7 @@ struct loaded {
     options.check_hash = true;
     status = nsk::open(file, model, options);
     if (!status) return;
-    memory = memory_block(model.arena_bytes());
+    memory = memory_block(model.required_bytes());
     expected = expected_results(model);
   }
   ~loaded() { --alive; }

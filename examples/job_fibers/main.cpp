@@ -28,7 +28,7 @@ int main(int argc, char** argv) {
   std::vector<memory_block> memory;
   std::vector<nsk::session<>> nets;
   for (int i = 0; i < characters; ++i) {
-    memory.emplace_back(n.model.arena_bytes(threads));
+    memory.emplace_back(n.model.required_bytes(threads));
     nets.emplace_back(n.model, memory.back());
     must(nets.back().status());
     fill_input(nets.back(), static_cast<unsigned>(i));

@@ -17,13 +17,13 @@ struct network {
   nsk::model model;
 
   explicit network(const std::string& path, int lanes = 1) : file(read_file(path)), stored_bytes(file.size()) {
-    if (const std::size_t bytes = nsk::prepared_bytes(file)) {  // a small file
+    if (const std::size_t bytes = nsk::required_bytes(file)) {  // a small file
       memory_block expanded(bytes);
       must(nsk::prepare(file, expanded));
       file = std::move(expanded);
     }
     must(nsk::open(file, model));
-    memory = memory_block(model.arena_bytes(lanes));
+    memory = memory_block(model.required_bytes(lanes));
   }
 };
 
@@ -48,7 +48,7 @@ inline std::vector<std::byte> results(const nsk::session<>& net) {
 
 /// Returns what run() on one thread gives for the input of `seed`.
 inline std::vector<std::byte> expected_results(const nsk::model& model, unsigned seed = 1) {
-  const memory_block memory(model.arena_bytes());
+  const memory_block memory(model.required_bytes());
   nsk::session<> net(model, memory);
   must(net.status());
   fill_input(net, seed);

@@ -4,8 +4,8 @@
 /// part of the umbrella netsuke.hpp: include it where agents ask.
 ///
 ///     const nsk::batcher_options how{1000, 256};                         // owners, places for rows that wait
-///     std::byte* memory = my_aligned_alloc(nsk::arena_alignment, nsk::batcher::bytes(net.variant(), how));
-///     nsk::batcher crowd(net.variant(), how, {memory, nsk::batcher::bytes(net.variant(), how)});
+///     std::byte* memory = my_aligned_alloc(nsk::arena_alignment, nsk::batcher::required_bytes(model, how));
+///     nsk::batcher crowd(model, how, {memory, nsk::batcher::required_bytes(model, how)});
 ///     if (!crowd) log(crowd.status().message());
 ///
 ///     nsk::batch_row row;                                                // any thread, for owner 17

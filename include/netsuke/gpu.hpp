@@ -2,9 +2,9 @@
 #pragma once
 /// The GPU path: an inference recorded into the program's own command list. Optional; nothing else includes it.
 ///
-///     std::vector<std::byte> space(nsk::gpu::plan_bytes(model.variant(), how));
+///     std::vector<std::byte> space(nsk::gpu::plan::required_bytes(model, how));
 ///     nsk::gpu::plan plan;                                                           // once
-///     if (nsk::gpu::status s = nsk::gpu::plan::make(model.variant(), how, space, plan); !s) { ... }
+///     if (nsk::gpu::status s = nsk::gpu::plan::make(model, how, space, plan); !s) { ... }
 ///     nsk::gpu::session<my_device> net(device, plan, {weights, arena}, model.weights().size(), memory);
 ///     net.write_input(list, 0, camera, 1280, 720, crop);                             // every frame
 ///     net.record(list);

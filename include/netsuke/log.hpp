@@ -8,9 +8,9 @@
 ///     { nsk::trace_scope scope(trace, clock, nsk::trace_stage::input); write(net.input<float>("image")); }
 ///     save(trace.finish());
 ///
-///     alignas(8) std::byte memory[nsk::run_log::bytes(256)];
+///     alignas(8) std::byte memory[nsk::run_log::required_bytes(256)];
 ///     nsk::run_log log({memory, sizeof memory});
-///     log.slice(nanoseconds, net.step(nsk::microseconds{500}, clock)); // every frame
+///     log.slice(nanoseconds, net.run_for(nsk::microseconds{500}, clock)); // every frame
 ///     print(log.line(line));                                           // once a minute
 ///
 /// docs/guide/logs.md is the long form of this comment.

@@ -6,17 +6,18 @@
 ///
 ///     nsk::model model;
 ///     if (nsk::status s = nsk::open(bytes, model); !s) { log(s.message()); return; }       // a view; copies nothing
-///     std::byte* memory = my_aligned_alloc(nsk::arena_alignment, model.arena_bytes());      // or static storage
-///     nsk::session<nsk::all_settings> net(model, {memory, model.arena_bytes()});            // netsuke/all_ops.hpp
+///     std::byte* memory = my_aligned_alloc(nsk::arena_alignment, model.required_bytes());      // or static storage
+///     nsk::session<nsk::all_settings> net(model, {memory, model.required_bytes()});            // netsuke/all_ops.hpp
 ///     if (!net) { log(net.status().message()); return; }
 ///     if (nsk::status s = net.write<float>("image", pixels); !s) { log(s.message()); return; }
 ///     net.run();
 ///     if (auto boxes = net.output<float>(0)) draw(boxes);
 ///
-/// - *More threads*: `model.arena_bytes(lanes)` bytes of memory, then `net.run(jobs, lanes)` with anything that has
+/// - *More threads*: `model.required_bytes(lanes)` bytes of memory, then `net.run(jobs, lanes)` with anything that has
 ///   `parallel_for(count, f)`.
-/// - *Part of a frame*: `while (!net.step(nsk::microseconds{500}, clock)) next_frame();`, or, where every machine must
-///   stop at the same place, `net.step(nsk::work{1000000})`.
+/// - *Part of a frame*: `while (!net.run_for(nsk::microseconds{500}, clock)) next_frame();`, or, where every machine
+/// must
+///   stop at the same place, `net.run_for(nsk::work{1000000})`.
 /// - *Your own scheduler*: `step_count()`, `tile_count(step)`, `run_tile(step, tile, lane)`, `finish()`.
 /// - *Images*: `#include <netsuke/image.hpp>`, which is not included here, for framebuffers to inputs and back.
 /// - *No copies*: `bind_input`, `bind_output`.

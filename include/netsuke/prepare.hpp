@@ -3,7 +3,7 @@
 /// Small files (`nsk convert --small`) are expanded to the files that nsk::open opens. Not part of the umbrella
 /// netsuke.hpp: include it where small files are loaded.
 ///
-///     span<std::byte> memory = my_aligned_alloc(64, nsk::prepared_bytes(small));   // the converter prints the number
+///     span<std::byte> memory = my_aligned_alloc(64, nsk::required_bytes(small));   // the converter prints the number
 ///     if (nsk::status s = nsk::prepare(small, memory); !s) { log(s.message()); return; }
 ///     nsk::model model;
 ///     if (nsk::status s = nsk::open(memory, model); !s) { log(s.message()); return; }
@@ -98,12 +98,12 @@ NSK_COLD inline bool expand(const small_part& p, span<const std::byte> plain, by
 }
 
 /// Returns how many bytes prepare() needs for a small file; 0 where `file` is none: then open it as it is.
-[[nodiscard]] inline std::size_t prepared_bytes(span<const std::byte> file) {
+[[nodiscard]] inline std::size_t required_bytes(span<const std::byte> file) {
   impl::small_sections listed;
   return impl::read_small(file, listed) ? static_cast<std::size_t>(listed.bytes) : 0;
 }
 
-/// Expands a small file to the first prepared_bytes(file) bytes of `memory`, which begins at a multiple of 64 and does
+/// Expands a small file to the first required_bytes(file) bytes of `memory`, which begins at a multiple of 64 and does
 /// not overlap `file`; these are what nsk::open wants. Takes the time of writing them, about 0.2 ms per MB, and 6 ms
 /// per MB of what files of `--target size` store, and less than 16 KiB of stack. Any bytes are expanded or refused, in
 /// time that is linear in what they are and ask for; then `memory` holds anything. The bits of the result are the same

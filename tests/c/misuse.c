@@ -103,7 +103,7 @@ static nsk_status open_changed(const fixture* f, size_t at, uint32_t value) {
   nsk_model* model = f->model;
   nsk_status s;
   memcpy((unsigned char*)file + at, &value, sizeof value);
-  s = nsk_model_open(memory_of(nsk_model_bytes()), nsk_model_bytes(), file, bytes, 0, &model);
+  s = nsk_model_open(memory_of(nsk_model_required_bytes()), nsk_model_required_bytes(), file, bytes, 0, &model);
   EXPECT_EQUAL(model == NULL, s.code != 0);
   return s;
 }
@@ -111,13 +111,14 @@ static nsk_status open_changed(const fixture* f, size_t at, uint32_t value) {
 static void small_files(const fixture* f) {
   size_t bytes;
   void* const small = read_file(f->other_path, &bytes);
-  const size_t prepared = nsk_prepared_bytes(small, bytes);
+  const size_t prepared = nsk_prepare_required_bytes(small, bytes);
   void* const memory = memory_of(prepared);
   nsk_model* model;
   EXPECT_EQUAL(prepared > bytes, 1);
-  EXPECT_EQUAL(nsk_prepared_bytes(NULL, bytes), 0);
-  EXPECT_EQUAL(nsk_prepared_bytes(small, bytes - 1), 0);
-  EXPECT(not_prepared, -1, nsk_model_open(memory_of(nsk_model_bytes()), nsk_model_bytes(), small, bytes, 0, &model));
+  EXPECT_EQUAL(nsk_prepare_required_bytes(NULL, bytes), 0);
+  EXPECT_EQUAL(nsk_prepare_required_bytes(small, bytes - 1), 0);
+  EXPECT(not_prepared, -1,
+         nsk_model_open(memory_of(nsk_model_required_bytes()), nsk_model_required_bytes(), small, bytes, 0, &model));
   EXPECT(bad_argument, 0, nsk_prepare(NULL, bytes, memory, prepared));
   EXPECT(bad_argument, 2, nsk_prepare(small, bytes, NULL, prepared));
   EXPECT(too_little_memory, -1, nsk_prepare(small, bytes, memory, prepared - 1));
@@ -130,24 +131,24 @@ static void small_files(const fixture* f) {
 static void files(const fixture* f) {
   size_t bytes;
   void* const file = read_file(f->path, &bytes);
-  void* const memory = memory_of(nsk_model_bytes() + 16);
+  void* const memory = memory_of(nsk_model_required_bytes() + 16);
   void* const misaligned = (char*)memory_of(bytes + 8) + 8;
   nsk_model* model;
   memcpy(misaligned, file, bytes);
   EXPECT(wrong_version, -1, open_changed(f, 8, nsk_format_version() + 1)); /* tomorrow's */
   EXPECT(unknown_feature, -1, open_changed(f, 12, 0x80000000u));
   EXPECT(bad_magic, -1, open_changed(f, 0, 0));
-  EXPECT(too_short, -1, nsk_model_open(memory, nsk_model_bytes(), file, bytes - 1, 0, &model));
-  EXPECT(too_short, -1, nsk_model_open(memory, nsk_model_bytes(), file, 0, 0, &model));
-  EXPECT(misaligned_bytes, -1, nsk_model_open(memory, nsk_model_bytes(), misaligned, bytes, 0, &model));
-  EXPECT(bad_argument, 0, nsk_model_open(NULL, nsk_model_bytes(), file, bytes, 0, &model));
-  EXPECT(bad_argument, 0, nsk_model_open((char*)memory + 8, nsk_model_bytes(), file, bytes, 0, &model));
-  EXPECT(bad_argument, 1, nsk_model_open(memory, nsk_model_bytes() - 1, file, bytes, 0, &model));
-  EXPECT(bad_argument, 2, nsk_model_open(memory, nsk_model_bytes(), NULL, bytes, 0, &model));
-  EXPECT(bad_argument, 4, nsk_model_open(memory, nsk_model_bytes(), file, bytes, 64, &model));
-  EXPECT(bad_argument, 5, nsk_model_open(memory, nsk_model_bytes(), file, bytes, 0, NULL));
+  EXPECT(too_short, -1, nsk_model_open(memory, nsk_model_required_bytes(), file, bytes - 1, 0, &model));
+  EXPECT(too_short, -1, nsk_model_open(memory, nsk_model_required_bytes(), file, 0, 0, &model));
+  EXPECT(misaligned_bytes, -1, nsk_model_open(memory, nsk_model_required_bytes(), misaligned, bytes, 0, &model));
+  EXPECT(bad_argument, 0, nsk_model_open(NULL, nsk_model_required_bytes(), file, bytes, 0, &model));
+  EXPECT(bad_argument, 0, nsk_model_open((char*)memory + 8, nsk_model_required_bytes(), file, bytes, 0, &model));
+  EXPECT(bad_argument, 1, nsk_model_open(memory, nsk_model_required_bytes() - 1, file, bytes, 0, &model));
+  EXPECT(bad_argument, 2, nsk_model_open(memory, nsk_model_required_bytes(), NULL, bytes, 0, &model));
+  EXPECT(bad_argument, 4, nsk_model_open(memory, nsk_model_required_bytes(), file, bytes, 64, &model));
+  EXPECT(bad_argument, 5, nsk_model_open(memory, nsk_model_required_bytes(), file, bytes, 0, NULL));
   ((unsigned char*)file)[bytes - 70] ^= 1; /* a weight */
-  EXPECT(wrong_hash, -1, nsk_model_open(memory, nsk_model_bytes(), file, bytes, nsk_open_check_hash, &model));
+  EXPECT(wrong_hash, -1, nsk_model_open(memory, nsk_model_required_bytes(), file, bytes, nsk_open_check_hash, &model));
   EXPECT_EQUAL(model == NULL, 1);
 }
 
@@ -159,11 +160,12 @@ static void handles(const fixture* f, nsk_model* m, nsk_session* s) {
   const void* result;
   nsk_port port;
   nsk_session* made;
-  EXPECT(bad_handle, -1, nsk_model_arena_bytes(m, 0, 1, &bytes));
+  EXPECT(bad_handle, -1, nsk_arena_required_bytes(m, 0, 1, &bytes));
   EXPECT(bad_handle, -1, nsk_model_input(m, 0, 0, &port, sizeof port));
   EXPECT(bad_handle, -1, nsk_model_output(m, 0, 0, &port, sizeof port));
   EXPECT(bad_handle, -1,
-         nsk_session_open(memory_of(nsk_session_bytes()), nsk_session_bytes(), m, 0, f->block, 64, &made));
+         nsk_session_open(memory_of(nsk_session_required_bytes()), nsk_session_required_bytes(), m, 0, f->block, 64,
+                          &made));
   EXPECT(bad_handle, -1, nsk_model_close(m));
   EXPECT_EQUAL(strcmp(nsk_model_name(m), "") + strcmp(nsk_model_producer(m), ""), 0);
   EXPECT_EQUAL(nsk_model_signature(m), 0u);
@@ -181,8 +183,8 @@ static void handles(const fixture* f, nsk_model* m, nsk_session* s) {
   EXPECT(bad_handle, -1, nsk_session_bind_output(s, 0, f->block, f->out.bytes));
   EXPECT(bad_handle, -1, nsk_session_set_batch(s, 1));
   EXPECT(bad_handle, -1, nsk_session_run(s, NULL));
-  EXPECT(bad_handle, -1, nsk_session_step_work(s, 1, NULL, &complete));
-  EXPECT(bad_handle, -1, nsk_session_step_time(s, 1, NULL, NULL, NULL, &complete));
+  EXPECT(bad_handle, -1, nsk_session_run_for_work(s, 1, NULL, &complete));
+  EXPECT(bad_handle, -1, nsk_session_run_for_time(s, 1, NULL, NULL, NULL, &complete));
   EXPECT(bad_handle, -1, nsk_session_restart(s));
   EXPECT(bad_handle, -1, nsk_session_run_tile(s, 0, 0, 0));
   EXPECT(bad_handle, -1, nsk_session_finish(s));
@@ -199,7 +201,7 @@ static void handles(const fixture* f, nsk_model* m, nsk_session* s) {
 }
 
 static void wrong_handles(const fixture* f) {
-  unsigned char* const memory = (unsigned char*)memory_of(nsk_session_bytes() + nsk_model_bytes());
+  unsigned char* const memory = (unsigned char*)memory_of(nsk_session_required_bytes() + nsk_model_required_bytes());
   nsk_model* const closed = open_model(f->path);
   nsk_session* const ended = open_session(closed, 1);
   MUST(nsk_model_close(closed));
@@ -210,17 +212,17 @@ static void wrong_handles(const fixture* f) {
   handles(f, (nsk_model*)(void*)f->net, (nsk_session*)(void*)f->model);
   handles(f, (nsk_model*)(void*)memory, (nsk_session*)(void*)memory);
   handles(f, (nsk_model*)(void*)(memory + 1), (nsk_session*)(void*)(memory + 1));
-  memcpy(memory, f->model, nsk_model_bytes()); /* a copy at another address */
+  memcpy(memory, f->model, nsk_model_required_bytes()); /* a copy at another address */
   handles(f, (nsk_model*)(void*)memory, (nsk_session*)(void*)memory);
 }
 
 static void models(const fixture* f) {
   nsk_port port;
   uint64_t bytes;
-  EXPECT(bad_variant, 1, nsk_model_arena_bytes(f->model, 1, 1, &bytes));
+  EXPECT(bad_variant, 1, nsk_arena_required_bytes(f->model, 1, 1, &bytes));
   EXPECT(bad_variant, -1, nsk_model_input(f->model, -1, 0, &port, sizeof port));
-  EXPECT(bad_argument, 2, nsk_model_arena_bytes(f->model, 0, 0, &bytes));
-  EXPECT(bad_argument, 3, nsk_model_arena_bytes(f->model, 0, 1, NULL));
+  EXPECT(bad_argument, 2, nsk_arena_required_bytes(f->model, 0, 0, &bytes));
+  EXPECT(bad_argument, 3, nsk_arena_required_bytes(f->model, 0, 1, NULL));
   EXPECT(no_such_port, 7, nsk_model_input(f->model, 0, 7, &port, sizeof port));
   EXPECT(no_such_port, -1, nsk_model_output(f->model, 0, -1, &port, sizeof port));
   EXPECT(bad_argument, 3, nsk_model_output(f->model, 0, 0, NULL, sizeof port));
@@ -245,20 +247,21 @@ static void longer_struct(const fixture* f) {
 
 static void arenas(const fixture* f) {
   uint64_t needed;
-  void *memory = memory_of(nsk_session_bytes()), *arena;
+  void *memory = memory_of(nsk_session_required_bytes()), *arena;
   size_t bytes;
   nsk_session* s;
-  MUST(nsk_model_arena_bytes(f->model, 0, 1, &needed));
+  MUST(nsk_arena_required_bytes(f->model, 0, 1, &needed));
   bytes = (size_t)needed;
   arena = memory_of(bytes);
-  EXPECT(too_little_memory, -1, nsk_session_open(memory, nsk_session_bytes(), f->model, 0, arena, bytes - 1, &s));
+  EXPECT(too_little_memory, -1,
+         nsk_session_open(memory, nsk_session_required_bytes(), f->model, 0, arena, bytes - 1, &s));
   EXPECT(misaligned_memory, -1,
-         nsk_session_open(memory, nsk_session_bytes(), f->model, 0, (char*)arena + 16, bytes, &s));
-  EXPECT(bad_variant, 5, nsk_session_open(memory, nsk_session_bytes(), f->model, 5, arena, bytes, &s));
-  EXPECT(bad_argument, 0, nsk_session_open(NULL, nsk_session_bytes(), f->model, 0, arena, bytes, &s));
-  EXPECT(bad_argument, 1, nsk_session_open(memory, nsk_session_bytes() - 1, f->model, 0, arena, bytes, &s));
-  EXPECT(bad_argument, 4, nsk_session_open(memory, nsk_session_bytes(), f->model, 0, NULL, bytes, &s));
-  EXPECT(bad_argument, 6, nsk_session_open(memory, nsk_session_bytes(), f->model, 0, arena, bytes, NULL));
+         nsk_session_open(memory, nsk_session_required_bytes(), f->model, 0, (char*)arena + 16, bytes, &s));
+  EXPECT(bad_variant, 5, nsk_session_open(memory, nsk_session_required_bytes(), f->model, 5, arena, bytes, &s));
+  EXPECT(bad_argument, 0, nsk_session_open(NULL, nsk_session_required_bytes(), f->model, 0, arena, bytes, &s));
+  EXPECT(bad_argument, 1, nsk_session_open(memory, nsk_session_required_bytes() - 1, f->model, 0, arena, bytes, &s));
+  EXPECT(bad_argument, 4, nsk_session_open(memory, nsk_session_required_bytes(), f->model, 0, NULL, bytes, &s));
+  EXPECT(bad_argument, 6, nsk_session_open(memory, nsk_session_required_bytes(), f->model, 0, arena, bytes, NULL));
   EXPECT_EQUAL(s == NULL, 1);
 }
 
@@ -299,14 +302,14 @@ static void runs(const fixture* f) {
   jobs.lanes = nsk_session_lanes(f->net) + 1;
   EXPECT(bad_argument, 1, nsk_session_run(f->net, &jobs));
   jobs.lanes = -1;
-  EXPECT(bad_argument, 2, nsk_session_step_work(f->net, 1, &jobs, &complete));
-  EXPECT(bad_argument, 4, nsk_session_step_time(f->net, 1, midnight, NULL, &jobs, &complete));
+  EXPECT(bad_argument, 2, nsk_session_run_for_work(f->net, 1, &jobs, &complete));
+  EXPECT(bad_argument, 4, nsk_session_run_for_time(f->net, 1, midnight, NULL, &jobs, &complete));
   jobs.lanes = 1;
   jobs.parallel_for = NULL;
   EXPECT(bad_argument, 1, nsk_session_run(f->net, &jobs));
-  EXPECT(bad_argument, 3, nsk_session_step_work(f->net, 1, NULL, NULL));
-  EXPECT(bad_argument, 2, nsk_session_step_time(f->net, 1, NULL, NULL, NULL, &complete));
-  EXPECT(bad_argument, 5, nsk_session_step_time(f->net, 1, midnight, NULL, NULL, NULL));
+  EXPECT(bad_argument, 3, nsk_session_run_for_work(f->net, 1, NULL, NULL));
+  EXPECT(bad_argument, 2, nsk_session_run_for_time(f->net, 1, NULL, NULL, NULL, &complete));
+  EXPECT(bad_argument, 5, nsk_session_run_for_time(f->net, 1, midnight, NULL, NULL, NULL));
   EXPECT(bad_argument, 1, nsk_session_run_tile(f->net, nsk_session_step_count(f->net), 0, 0));
   EXPECT(bad_argument, 2, nsk_session_run_tile(f->net, 0, nsk_session_tile_count(f->net, 0), 0));
   EXPECT(bad_argument, 3, nsk_session_run_tile(f->net, 0, 0, nsk_session_lanes(f->net)));
@@ -326,7 +329,7 @@ static void states(const fixture* f) {
   EXPECT(wrong_size, -1, nsk_session_load(net, snapshot, bytes + 1));
   EXPECT(bad_argument, 1, nsk_session_save(net, NULL, bytes));
   EXPECT(bad_argument, 1, nsk_session_load(net, NULL, bytes));
-  MUST(nsk_model_arena_bytes(other, 0, 1, &arena_bytes));
+  MUST(nsk_arena_required_bytes(other, 0, 1, &arena_bytes));
   arena = memory_of((size_t)arena_bytes);
   EXPECT(other_ports, -1, nsk_session_rebind(net, f->model, 0, arena, (size_t)arena_bytes, snapshot, bytes));
   EXPECT(wrong_size, -1, nsk_session_rebind(net, other, 0, arena, (size_t)arena_bytes, snapshot, bytes - 1));

@@ -32,7 +32,7 @@ def run_model(net, sliced):
         for i, port in enumerate(net.inputs):
             net.write(i, input_numbers(1000 * step + i, port.elements))
         if sliced:
-            while not net.step(1):
+            while not net.run_for(1):
                 pass
         else:
             net.run()
@@ -111,7 +111,7 @@ def other_state(library, path, folder):
     must("convert", folder / "renamed.onnx", "-o", folder / "renamed.nsk", "--state", "g=g_next", "--quiet")
     net, other = library.open(path).session(), library.open(folder / "renamed.nsk")
     size = ctypes.c_uint64()
-    library.call("nsk_model_arena_bytes", other.handle, 0, 1, ctypes.byref(size))
+    library.call("nsk_arena_required_bytes", other.handle, 0, 1, ctypes.byref(size))
     _owner, arena = netsuke.block_of(size.value)
     snapshot = (ctypes.c_char * len(net.save()))()
     error = error_of(net.call, "nsk_session_rebind", net.handle, other.handle, 0, ctypes.c_void_p(arena), ctypes.c_size_t(size.value), snapshot,

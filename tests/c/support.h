@@ -52,23 +52,24 @@ static nsk_model* open_model(const char* path) {
   size_t bytes;
   const void* file = read_file(path, &bytes);
   nsk_model* model;
-  const size_t prepared = nsk_prepared_bytes(file, bytes);
+  const size_t prepared = nsk_prepare_required_bytes(file, bytes);
   if (prepared != 0) { /* a small file */
     void* const memory = memory_of(prepared);
     MUST(nsk_prepare(file, bytes, memory, prepared));
     file = memory;
     bytes = prepared;
   }
-  MUST(nsk_model_open(memory_of(nsk_model_bytes()), nsk_model_bytes(), file, bytes, nsk_open_check_hash, &model));
+  MUST(nsk_model_open(memory_of(nsk_model_required_bytes()), nsk_model_required_bytes(), file, bytes,
+                      nsk_open_check_hash, &model));
   return model;
 }
 
 static nsk_session* open_session(const nsk_model* model, int32_t lanes) {
   uint64_t bytes;
   nsk_session* session;
-  MUST(nsk_model_arena_bytes(model, 0, lanes, &bytes));
-  MUST(nsk_session_open(memory_of(nsk_session_bytes()), nsk_session_bytes(), model, 0, memory_of((size_t)bytes),
-                        (size_t)bytes, &session));
+  MUST(nsk_arena_required_bytes(model, 0, lanes, &bytes));
+  MUST(nsk_session_open(memory_of(nsk_session_required_bytes()), nsk_session_required_bytes(), model, 0,
+                        memory_of((size_t)bytes), (size_t)bytes, &session));
   return session;
 }
 

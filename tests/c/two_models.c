@@ -51,9 +51,9 @@ static void run_in_slices(nsk_session* net, int by_time, const nsk_jobs* jobs) {
   int slices = 0;
   for (; complete == 0; ++slices) {
     if (by_time)
-      MUST(nsk_session_step_time(net, 1, ticking, &now, jobs, &complete));
+      MUST(nsk_session_run_for_time(net, 1, ticking, &now, jobs, &complete));
     else
-      MUST(nsk_session_step_work(net, jobs != NULL ? 300000 : 1, jobs, &complete));
+      MUST(nsk_session_run_for_work(net, jobs != NULL ? 300000 : 1, jobs, &complete));
   }
   REQUIRE(slices > 1 || (!by_time && jobs != NULL));
 }

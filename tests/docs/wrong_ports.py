@@ -81,7 +81,7 @@ int main(int, char** argv) {{
   const nsk::span<const std::byte> file(content[0].bytes, std::fread(content, 1, sizeof content, from));
   nsk::model m;
   if (nsk::status s = nsk::open(file, m); !s) return 9;
-  const nsk::span<std::byte> memory(arena[0].bytes, m.arena_bytes());
+  const nsk::span<std::byte> memory(arena[0].bytes, m.required_bytes());
   switch (std::atoi(argv[2])) {{
 {cases}  }}
   return 8;

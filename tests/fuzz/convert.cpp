@@ -51,7 +51,7 @@ struct aligned {
 
 void check_small(const std::vector<std::byte>& small, const std::vector<std::byte>& file) {
   const nsk::span<const std::byte> bytes{small.data(), small.size()};
-  const std::size_t size = nsk::prepared_bytes(bytes);
+  const std::size_t size = nsk::required_bytes(bytes);
   if (size != file.size()) give_up("a small file expands to another length");
   const aligned memory(size);
   const nsk::status s = nsk::prepare(bytes, {memory.data, size});

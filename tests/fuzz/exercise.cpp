@@ -86,7 +86,7 @@ void set_inputs(nsk::session<nsk::all_settings>& net) {
 class filled_session {
  public:
   filled_session(const nsk::model& m, int variant, int fill)
-      : m_size(m.arena_bytes(2, variant)), m_memory(m_size, nsk::arena_alignment) {
+      : m_size(m.required_bytes(2, variant)), m_memory(m_size, nsk::arena_alignment) {
     std::memset(m_memory.data(), fill, m_size);
     net = nsk::session<nsk::all_settings>(m, {m_memory.data(), m_size}, variant);
   }
@@ -135,7 +135,7 @@ std::vector<std::byte> results_of(const nsk::model& m, int variant, int fill, bo
 void isolate(const nsk::model& m, int variant) {
   constexpr std::size_t max_bytes = 1 << 16;
   const int rows = m.variant(variant).batch();
-  if (m.arena_bytes(2, variant) > max_bytes) return;
+  if (m.required_bytes(2, variant) > max_bytes) return;
   for (const int fewer : {0, rows / 2}) {
     filled_session s(m, variant, 0);
     if (!s.net || (fewer > 0 && !s.net.set_batch(fewer))) continue;
@@ -151,7 +151,7 @@ outcome NSK_FUZZ_ENTRY(const std::uint8_t* data, std::size_t size) {
   exact_memory block(size != 0 ? size : 1, 16);  // begins at a multiple of 16, ends where the bytes do
   std::byte* bytes = block.data();
   if (size != 0) std::memcpy(bytes, data, size);
-  const std::size_t prepared = nsk::prepared_bytes({bytes, size});
+  const std::size_t prepared = nsk::required_bytes({bytes, size});
   if (prepared > (std::size_t{16} << 20)) return {"too large to prepare", false, {}};
   exact_memory expanded(prepared != 0 ? prepared : 1, 64);
   if (prepared != 0) {  // a small file
@@ -164,7 +164,7 @@ outcome NSK_FUZZ_ENTRY(const std::uint8_t* data, std::size_t size) {
   const nsk::status s = nsk::open({bytes, size}, m);
   outcome result{s.name(), static_cast<bool>(s), {}};
   for (int v = 0; s && v < m.variant_count() && v < 4; ++v) {
-    if (m.arena_bytes(2, v) > (std::size_t{16} << 20) || cost_of(m.variant(v)) > 2000000) continue;
+    if (m.required_bytes(2, v) > (std::size_t{16} << 20) || cost_of(m.variant(v)) > 2000000) continue;
     const std::vector<std::byte> results = results_of(m, v, 0, false);
     if (!agree(results, results_of(m, v, 0xff, true))) {
       std::fprintf(stderr, "results depend on what was in memory before, or on who ran which tile\n");

@@ -20,7 +20,7 @@ namespace tool = nsk::tool;
 
 bool is_cheap(const nsk::variant_view& v) {
   constexpr std::uint64_t max_work = 300000, max_arena = 1 << 22;
-  std::uint64_t sum = v.arena_bytes() > max_arena ? max_work + 1 : 0;
+  std::uint64_t sum = v.required_bytes() > max_arena ? max_work + 1 : 0;
   for (int i = 0; i < v.step_count() && sum <= max_work; ++i) {
     const std::uint64_t work = nsk::impl::work_of(v.step(i));
     sum = work > max_work ? work : sum + work;

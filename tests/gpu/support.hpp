@@ -129,7 +129,7 @@ class both {
     m_file = file;
     if (const nsk::status s = nsk::open({m_file.data(), m_file.size()}, m_model); !s) return s.message();
     if (half_weights) how.half_weights = m_model.weights();
-    m_memory = aligned_bytes(m_model.arena_bytes(1));
+    m_memory = aligned_bytes(m_model.required_bytes(1));
     m_cpu = {m_model, m_memory.span()};
     if (!m_cpu) return m_cpu.status().message();
     const nsk::gpu::status s = m_gpu.open(m_model, 0, how);
@@ -145,7 +145,7 @@ class both {
   const nsk::gpu::plan& plan() const { return m_gpu.plan(); }
   nsk::variant_view variant() const { return m_model.variant(); }
   const std::byte* cpu_arena() const { return m_memory.data(); }
-  std::size_t arena_bytes() const { return m_gpu.plan().arena_bytes(); }
+  std::size_t arena_bytes() const { return m_gpu.plan().required_arena_bytes(); }
 
   /// Fills all float inputs with numbers in [-1, 1), on the CPU.
   void fill_inputs(std::uint32_t seed) {

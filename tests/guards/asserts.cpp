@@ -16,7 +16,7 @@ int past_the_end(std::size_t i) {
   return three[i];
 }
 
-std::size_t bytes_of_no_model() { return nsk::model().arena_bytes(); }
+std::size_t bytes_of_no_model() { return nsk::model().required_bytes(); }
 
 /// A vector of FlatBuffers that says it has two elements, of four bytes that are there.
 int past_the_end_of_a_vector(std::uint32_t i) {
@@ -32,7 +32,7 @@ struct no_operators : nsk::default_settings {
 int runs_without_a_model() {
   nsk::session<no_operators> net;
   net.run();
-  return net.step(nsk::work{1}) ? 0 : 1;
+  return net.run_for(nsk::work{1}) ? 0 : 1;
 }
 
 /// Writes through an input that is not there.

@@ -18,13 +18,13 @@ CLASS = r"write struct my_settings : nsk::default_settings"
 PROFILER = r"add using profiler = nsk::no_profiler; or a class that .* begin\(int step\) and void end\(int step\)"
 JOBS = r"pass an object, not a pointer, with public template <class F> void parallel_for\(int count, const F& f\)"
 CLOCK = r"returns nsk::microseconds or a number of microseconds, such as \[\]"
-BUDGET = r"call step\(nsk::microseconds\{500\}, clock\) for a time"
+BUDGET = r"call run_for\(nsk::microseconds\{500\}, clock\) for a time"
 
 NET = "nsk::session<nsk::all_settings>& net"
 # (what is wrong, program, what the sentences of its errors say). tests/run/requirements_test.cpp has the other ways to be wrong.
 PROGRAMS = [
     ("a clock of time points",
-     f"struct moment {{ long t; }};\nvoid use({NET}) {{ while (!net.step(nsk::microseconds{{1}}, [] {{ return moment{{1}}; }})) {{}} }}", [CLOCK]),
+     f"struct moment {{ long t; }};\nvoid use({NET}) {{ while (!net.run_for(nsk::microseconds{{1}}, [] {{ return moment{{1}}; }})) {{}} }}", [CLOCK]),
     ("input<double>()", f"void use({NET}) {{ static_cast<void>(net.input<double>()); }}", [ELEMENT]),
     ("a settings type with nothing in it", "struct mine {};\nnsk::session<mine> net;\nvoid use() { net.run(); }", [OPS]),
     ("a job system without parallel_for", f"struct pool {{}};\nvoid use({NET}, pool& p) {{ net.run(p, 2); }}", [JOBS]),
@@ -45,11 +45,11 @@ void use({NET}, nsk::span<double> in, nsk::span<const double> out) {{
 }}""", [ELEMENT] * 5),
     ("job systems and clocks", f"""struct pool {{}};
 void use({NET}, pool& p) {{
-  net.step(nsk::work{{1}}, p);
-  net.step(nsk::microseconds{{1}}, [] {{ return 1; }}, p);
-  net.step(nsk::microseconds{{1}}, 5, p);
-  net.step(500, [] {{ return 1; }});
-  net.step(1.5);
+  net.run_for(nsk::work{{1}}, p);
+  net.run_for(nsk::microseconds{{1}}, [] {{ return 1; }}, p);
+  net.run_for(nsk::microseconds{{1}}, 5, p);
+  net.run_for(500, [] {{ return 1; }});
+  net.run_for(1.5);
 }}""", [JOBS, JOBS, CLOCK, JOBS, BUDGET, BUDGET]),
     ("settings that lack one part", """struct a : nsk::default_settings { using functions = nsk::all_ops; };
 struct b : nsk::default_settings { static constexpr int winograd = 1; };

@@ -43,9 +43,9 @@ TEST_CASE("heap: not one call from making a batcher to the last line of the log"
   test::opened o(test::make_memory_policy());
   nsk::session<traced_crowd_settings> net(o.model, o.memory.span());
   const nsk::batcher_options how{9, 4, test::crowd_memories};
-  test::aligned_bytes memory(nsk::batcher::bytes(net.variant(), how));
+  test::aligned_bytes memory(nsk::batcher::required_bytes(net.variant(), how));
   std::vector<char> text(8192);
-  std::vector<std::int64_t> window(nsk::run_log::bytes(8) / sizeof(std::int64_t));
+  std::vector<std::int64_t> window(nsk::run_log::required_bytes(8) / sizeof(std::int64_t));
   nsk::run_log log(nsk::as_writable_bytes(window));
   const long before = test::heap_calls;
   const int answered = use_crowd(net, how, memory.span(), text, log);

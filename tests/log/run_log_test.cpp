@@ -13,7 +13,7 @@ using nlohmann::json;
 
 /// Memory of exactly the size that a window needs, at a multiple of 8.
 std::vector<std::int64_t> memory_for(int window) {
-  return std::vector<std::int64_t>(nsk::run_log::bytes(window) / sizeof(std::int64_t), -1);
+  return std::vector<std::int64_t>(nsk::run_log::required_bytes(window) / sizeof(std::int64_t), -1);
 }
 
 /// The shortest time that at least `percent` percent of them do not exceed, by counting.
@@ -81,7 +81,7 @@ TEST_CASE("run log: a line is JSON with the model's bytes, or nothing where it h
   CHECK(j["p99_us"].get<double>() == doctest::Approx(199.001));
   CHECK(j["max_us"].get<double>() == doctest::Approx(200.001));
   CHECK(j["worst_slice_us"].get<double>() == doctest::Approx(200.001));
-  CHECK(j["arena_bytes"] == o.model.arena_bytes(2));
+  CHECK(j["arena_bytes"] == o.model.required_bytes(2));
   CHECK(j["weight_bytes"] == o.model.weights().size());
   CHECK(j["state_bytes"] == 0);
   for (std::size_t size = 0; size < line.size(); ++size) {

@@ -25,7 +25,7 @@ TEST_CASE("open: a valid file is seen as it was written") {
   CHECK(m.find_variant("other") == -1);
   REQUIRE(m.metadata_count() == 1);
   CHECK(std::string(m.metadata_key(0)) == "license");
-  CHECK(m.arena_bytes(3) == s.plan.arena_bytes + 3 * s.plan.lane_bytes);
+  CHECK(m.required_bytes(3) == s.plan.arena_bytes + 3 * s.plan.lane_bytes);
   const nsk::variant_view v = m.variant();
   CHECK(v.step_count() == test::cnn_sample::steps);
   CHECK(v.find_input("image") == 0);

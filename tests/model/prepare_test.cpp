@@ -85,7 +85,7 @@ class exact_memory {
 
 outcome expand(const test::aligned_bytes& small) {
   const nsk::span<const std::byte> file(small.data(), small.size());
-  const exact_memory memory(nsk::prepared_bytes(file));
+  const exact_memory memory(nsk::required_bytes(file));
   const nsk::status s = nsk::prepare(file, memory.span());
   return {s, {memory.span().data(), memory.span().data() + memory.span().size()}};
 }
@@ -125,7 +125,7 @@ TEST_CASE("prepare: a small file is not opened, and another is not expanded") {
   nsk::model m;
   CHECK(nsk::open({small.data(), small.size()}, m).code() == nsk::status_code::not_prepared);
   CHECK_FALSE(m.is_open());
-  CHECK(nsk::prepared_bytes({large.data(), large.size()}) == 0);
+  CHECK(nsk::required_bytes({large.data(), large.size()}) == 0);
   CHECK(expand(large).status.code() == nsk::status_code::bad_header);
 }
 
@@ -134,7 +134,7 @@ TEST_CASE("prepare: memory is as large as it is said to be, and aligned") {
   b.add_bytes(byte_list(256, std::byte{7}));
   const test::aligned_bytes small = b.write();
   const nsk::span<const std::byte> file(small.data(), small.size());
-  REQUIRE(nsk::prepared_bytes(file) == 256);
+  REQUIRE(nsk::required_bytes(file) == 256);
   test::aligned_bytes memory(512);
   CHECK(nsk::prepare(file, {memory.data(), 255}).code() == nsk::status_code::too_little_memory);
   CHECK(nsk::prepare(file, {memory.data() + 16, 256}).code() == nsk::status_code::misaligned_memory);
@@ -308,11 +308,11 @@ TEST_CASE("prepare: panels behind an odd number of bytes are refused, zeros foll
 
 TEST_CASE("prepare: every truncation is refused") {
   const test::aligned_bytes file = one_part(nsk::part_kind::winograd4, nsk::stored_number::byte, 9, 2).write();
-  test::aligned_bytes memory(nsk::prepared_bytes({file.data(), file.size()}));
+  test::aligned_bytes memory(nsk::required_bytes({file.data(), file.size()}));
   for (std::size_t n = 0; n < file.size(); ++n) {
     test::aligned_bytes part(n);
     if (n != 0) std::memcpy(part.data(), file.data(), n);
-    CHECK(nsk::prepared_bytes({part.data(), n}) == 0);
+    CHECK(nsk::required_bytes({part.data(), n}) == 0);
     CHECK_FALSE(nsk::prepare({part.data(), n}, {memory.data(), memory.size()}));
   }
 }
@@ -330,7 +330,7 @@ TEST_CASE("prepare: any bytes are expanded or refused") {
     for (unsigned changes = random() % 4 + 1; changes != 0; --changes)
       file.data()[8 + random() % (file.size() - 8)] ^= static_cast<std::byte>(1u << random() % 8);
     const nsk::span<const std::byte> bytes(file.data(), file.size());
-    const std::size_t size = nsk::prepared_bytes(bytes);
+    const std::size_t size = nsk::required_bytes(bytes);
     if (size > (1 << 20)) continue;
     const exact_memory memory(size);
     static_cast<void>(nsk::prepare(bytes, memory.span()));

@@ -66,7 +66,7 @@ TEST_CASE("batch: every row of every batch has the bits that it has alone, howev
       if (way == 0) net.run();
       if (way == 1) net.run(test::ordered_jobs{-1}, 3);
       if (way == 2)
-        while (!net.step(nsk::work{1})) continue;
+        while (!net.run_for(nsk::work{1})) continue;
       if (way == 3) {
         for (int s = 0; s < net.step_count(); ++s)
           for (int t = net.tile_count(s); t-- > 0;) net.run_tile(s, t, 0);
@@ -132,7 +132,7 @@ TEST_CASE("seed: each complete inference samples its own numbers, an abandoned o
   net.run();
   const row_bits first = row_of(net, 0);
   CHECK(first == alone(0, 7));
-  CHECK_FALSE(net.step(nsk::work{1}));
+  CHECK_FALSE(net.run_for(nsk::work{1}));
   net.restart();
   net.run();
   const row_bits second = row_of(net, 0);

@@ -20,8 +20,8 @@ struct crowd_net {
   test::aligned_bytes block;
   nsk::batcher crowd;
   crowd_net(int owners, int places)
-      : block(nsk::batcher::bytes(net.variant(), options_of(owners, places)), std::byte{0xff}),
-        crowd(net.variant(), options_of(owners, places), block.span()) {
+      : block(nsk::batcher::required_bytes(o.model, options_of(owners, places)), std::byte{0xff}),
+        crowd(o.model, options_of(owners, places), block.span()) {
     REQUIRE_MESSAGE(o.status, o.status.name() << " at " << o.status.where());
     REQUIRE(net.status());
     REQUIRE_MESSAGE(crowd.status(), crowd.status().name());
@@ -118,7 +118,7 @@ TEST_CASE("batcher: an inference over several frames, while callers go on asking
   REQUIRE(c.crowd.gather(c.net, rows));
   CHECK(rows == 4);
   REQUIRE(test::ask(c.crowd, 7, 0));
-  for (int frame = 0; !c.net.step(nsk::work{1}); ++frame) {
+  for (int frame = 0; !c.net.run_for(nsk::work{1}); ++frame) {
     REQUIRE(c.crowd.gather(c.net, rows));  // changes nothing while a run is under way
     REQUIRE(rows == 4);
     REQUIRE(c.crowd.waiting(0));
@@ -161,10 +161,13 @@ TEST_CASE("batcher: what it refuses") {
   crowd_session net(o.model, o.memory.span());
   const auto refused = [](const nsk::variant_view& v, const nsk::batcher_options& how) {
     test::aligned_bytes block(1 << 16);
-    CHECK(nsk::batcher::bytes(v, how) == 0);
+    CHECK(nsk::batcher::required_bytes(v, how) == 0);
     return nsk::batcher(v, how, block.span()).status().code();
   };
   CHECK(refused(fixed.model.variant(), options_of(1, 1)) == status_code::no_rows);
+  CHECK(nsk::batcher(o.model, options_of(1, 1), {}, 1).status().code() == status_code::bad_variant);
+  CHECK(nsk::batcher(nsk::model(), options_of(1, 1), {}).status().code() == status_code::not_open);
+  CHECK(nsk::batcher::required_bytes(o.model, options_of(1, 1), 1) == 0);
   CHECK(refused(state.model.variant(), {1, 1, {}}) == status_code::no_rows);
   CHECK(refused(net.variant(), options_of(0, 1)) == status_code::no_rows);
   CHECK(refused(net.variant(), options_of(1, 0)) == status_code::no_rows);
@@ -175,7 +178,7 @@ TEST_CASE("batcher: what it refuses") {
   CHECK(refused(net.variant(), {1, 1, types}) == status_code::other_ports);
   CHECK(refused(net.variant(), {1, 1, twice}) == status_code::other_ports);
 
-  const std::size_t exact = nsk::batcher::bytes(net.variant(), options_of(7, 3));
+  const std::size_t exact = nsk::batcher::required_bytes(net.variant(), options_of(7, 3));
   test::aligned_bytes block(exact + 64);
   CHECK(nsk::batcher(net.variant(), options_of(7, 3), {block.data(), exact}).status());
   CHECK(nsk::batcher(net.variant(), options_of(7, 3), {block.data(), exact - 1}).status().code() ==
@@ -200,7 +203,7 @@ TEST_CASE("batcher: what it refuses") {
 TEST_CASE("batcher: stays inside its memory, and is full as often as it must be") {
   opened o(test::make_memory_policy());
   crowd_session net(o.model, o.memory.span());
-  const std::size_t exact = nsk::batcher::bytes(net.variant(), options_of(13, 5));
+  const std::size_t exact = nsk::batcher::required_bytes(net.variant(), options_of(13, 5));
   test::aligned_bytes block(exact + 64, std::byte{0x5a});
   nsk::batcher crowd(net.variant(), options_of(13, 5), {block.data(), exact});
   std::size_t answered = 0;

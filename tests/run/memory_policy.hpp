@@ -58,7 +58,7 @@ struct agent_answer {
 /// Runs one agent alone, turn by turn: a session of one row, of which the test keeps the memory.
 template <class Session>
 std::vector<agent_answer> alone(opened& o, int owner, int turns) {
-  aligned_bytes memory(o.model.arena_bytes());
+  aligned_bytes memory(o.model.required_bytes());
   Session net(o.model, memory.span());
   std::vector<agent_answer> answers;
   std::vector<float> h(4, 0.0f);

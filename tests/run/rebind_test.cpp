@@ -73,12 +73,12 @@ TEST_CASE("rebind: states go on in the same memory") {
   }
 }
 
-TEST_CASE("rebind: an inference that step() has begun is abandoned, states are those before it") {
+TEST_CASE("rebind: an inference that run_for() has begun is abandoned, states are those before it") {
   opened old(recurrent(0.5f, false)), next(recurrent(0.25f, false));
   ticking t(old);
   std::vector<std::byte> snapshot(t.net.state_bytes());
   CHECK(t.tick());
-  CHECK_FALSE(t.net.step(nsk::work{0}));
+  CHECK_FALSE(t.net.run_for(nsk::work{0}));
   REQUIRE(nsk::rebind(t.net, next.model, next.memory.span(), snapshot));
   CHECK(t.net.current_step() == 0);
   t.factor = 0.25;

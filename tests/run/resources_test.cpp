@@ -81,7 +81,7 @@ void use_with(test::opened& o, float* result) {
   net.run();
   test::ordered_jobs jobs;
   net.run(jobs);
-  while (!net.step(nsk::work{1})) {
+  while (!net.run_for(nsk::work{1})) {
   }
   *result = net.template output<float>(0)[0];
 }

@@ -33,7 +33,7 @@ bits play(session& net, int frame, bool corrected, int way) {
   if (way == 0) net.run();
   if (way == 1) net.run(test::ordered_jobs{-1}, 3);
   if (way == 2)
-    while (!net.step(nsk::work{1})) continue;
+    while (!net.run_for(nsk::work{1})) continue;
   return test::bits_of(net.output<float>("action"));
 }
 

@@ -52,7 +52,7 @@ TEST_CASE("session: memory is exact") {
   nsk::span<std::byte> all = o.memory.span();
   CHECK(nsk::session<>(o.model, all).lanes() == 3);
   CHECK(nsk::session<>(o.model, {all.data(), all.size() - 1}).lanes() == 2);
-  const std::size_t one = o.model.arena_bytes();
+  const std::size_t one = o.model.required_bytes();
   CHECK(nsk::session<>(o.model, {all.data(), one}).status());
   CHECK(nsk::session<>(o.model, {all.data(), one - 1}).status().code() == status_code::too_little_memory);
   CHECK(nsk::session<>(o.model, {}).status().code() == status_code::too_little_memory);
@@ -63,7 +63,7 @@ TEST_CASE("session: memory is exact") {
 }
 
 TEST_CASE("session: one that could not start has nothing to run, and does no harm") {
-  nsk::session<> net;  // run() and step() assert: tests/guards/asserts.cpp
+  nsk::session<> net;  // run() and run_for() assert: tests/guards/asserts.cpp
   CHECK(net.step_count() == 0);
   CHECK(net.input_count() == 0);
   CHECK(net.state_bytes() == 0);
@@ -74,7 +74,7 @@ TEST_CASE("session: one that could not start has nothing to run, and does no har
 TEST_CASE("session: nothing outside the memory is touched") {
   const test::plan_spec plan = test::make_cnn().plan;
   opened o(plan);
-  const std::size_t size = o.model.arena_bytes(), guard = 4096;
+  const std::size_t size = o.model.required_bytes(), guard = 4096;
   test::aligned_bytes block(size + 2 * guard, std::byte{0xa5});
   nsk::session<> net(o.model, {block.data() + guard, size});
   set_input(net);
@@ -122,8 +122,9 @@ TEST_CASE("session: bound memory") {
   CHECK(net.bind_input(0, {nsk::as_bytes(x).data() + 1, 192 * 4 + 64}).code() == status_code::misaligned_memory);
   CHECK(net.bind_input(1, nsk::as_bytes(x)).code() == status_code::no_such_port);
   CHECK(net.bind_output(0, {nsk::as_writable_bytes(y).data(), 39}).code() == status_code::wrong_size);
-  REQUIRE(net.bind_input(0, {}));
-  REQUIRE(net.bind_output(0, {}));
+  REQUIRE(net.bind_input("image", {}));
+  REQUIRE(net.bind_output("scores", {}));
+  CHECK(net.bind_output("image", {}).code() == status_code::no_such_port);
   set_input(net);
   net.run();
   CHECK(bits_of(net.output<float>(0)) == expected);
@@ -205,7 +206,7 @@ TEST_CASE("same bits: every operator, serial, on lanes and in slices") {
   CHECK(results() == expected);
   net.run(jobs, 2);
   CHECK(results() == expected);
-  while (!net.step(nsk::work{0})) {
+  while (!net.run_for(nsk::work{0})) {
   }
   CHECK(results() == expected);
 }
@@ -271,10 +272,10 @@ TEST_CASE("same bits: slices of work cut at the same place with and without lane
   for (const std::uint64_t amount :
        {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{3000}, std::uint64_t{20000}, whole, ~std::uint64_t{0}}) {
     std::vector<int> places, places_with_jobs;
-    while (!net.step(nsk::work{amount})) places.push_back(net.current_step());
+    while (!net.run_for(nsk::work{amount})) places.push_back(net.current_step());
     CHECK(bits_of(net.output<float>(0)) == expected);
     test::ordered_jobs jobs{-1};
-    while (!net.step(nsk::work{amount}, jobs)) places_with_jobs.push_back(net.current_step());
+    while (!net.run_for(nsk::work{amount}, jobs)) places_with_jobs.push_back(net.current_step());
     CHECK(bits_of(net.output<float>(0)) == expected);
     CHECK(places == places_with_jobs);
     if (amount >= whole) CHECK(places.empty());
@@ -291,13 +292,13 @@ TEST_CASE("same bits: slices of time, from one tile up") {
     std::int64_t now = 0;
     const auto clock = [&] { return nsk::microseconds{++now}; };
     int slices = 1;
-    while (!net.step(nsk::microseconds{budget}, clock)) ++slices;
+    while (!net.run_for(nsk::microseconds{budget}, clock)) ++slices;
     CHECK(bits_of(net.output<float>(0)) == expected);
     if (budget == 0) CHECK(slices > 15);
     if (budget == 1000) CHECK(slices == 1);
     const auto plain = [&] { return ++now; };
     test::ordered_jobs jobs;
-    while (!net.step(nsk::microseconds{budget}, plain, jobs, 2)) {
+    while (!net.run_for(nsk::microseconds{budget}, plain, jobs, 2)) {
     }
     CHECK(bits_of(net.output<float>(0)) == expected);
   }
@@ -308,13 +309,13 @@ TEST_CASE("session: an abandoned inference leaves no trace in the next one") {
   opened o(test::make_cnn().plan);
   nsk::session<> net(o.model, o.memory.span());
   set_input(net);
-  CHECK_FALSE(net.step(nsk::work{0}));
+  CHECK_FALSE(net.run_for(nsk::work{0}));
   net.restart();
   int slices = 1;
-  while (!net.step(nsk::work{20000})) ++slices;
+  while (!net.run_for(nsk::work{20000})) ++slices;
   CHECK(slices > 1);
   CHECK(bits_of(net.output<float>(0)) == expected);
-  CHECK_FALSE(net.step(nsk::work{0}));
+  CHECK_FALSE(net.run_for(nsk::work{0}));
   net.run();
   CHECK(bits_of(net.output<float>(0)) == expected);
 }
@@ -340,7 +341,7 @@ TEST_CASE("same bits: the caller's flush-to-zero and rounding change nothing and
   const std::vector<std::uint32_t> serial = bits_of(net.output<float>(0));
   net.run(jobs);
   const unsigned after_jobs = _mm_getcsr();
-  while (!net.step(nsk::microseconds{1}, clock)) {
+  while (!net.run_for(nsk::microseconds{1}, clock)) {
   }
   net.run_tile(0, 0, 0);
   const unsigned after_step = _mm_getcsr();
@@ -372,7 +373,7 @@ TEST_CASE("session: the trace hook sees every step") {
   net.run();
   CHECK(net.profiler().begun == 3);
   CHECK(net.profiler().ended == 3);
-  while (!net.step(nsk::work{1})) {
+  while (!net.run_for(nsk::work{1})) {
   }
   CHECK(net.profiler().begun == 6);
   CHECK(net.flags() == 0);
@@ -398,7 +399,7 @@ TEST_CASE("states: recurrence, reset, save and load") {
         if (t % 2 == 0) {
           net.run();
         } else {
-          while (!net.step(nsk::work{0})) {
+          while (!net.run_for(nsk::work{0})) {
           }
         }
         for (std::size_t i = 0; i < 6; ++i)

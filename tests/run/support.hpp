@@ -14,7 +14,7 @@ struct opened {
   nsk::status status;
   explicit opened(const plan_spec& p, int lanes = 1) : file(p.write()) {
     status = nsk::open({file.data(), file.size()}, model);
-    if (status) memory = aligned_bytes(model.arena_bytes(lanes), std::byte{0xff});  // all NaN
+    if (status) memory = aligned_bytes(model.required_bytes(lanes), std::byte{0xff});  // all NaN
   }
 };
 

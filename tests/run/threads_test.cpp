@@ -33,7 +33,7 @@ TEST_CASE("threads: independent sessions of one model, each in its own memory") 
     }
     std::atomic<int> ready{0}, equal{0};
     const auto live = [&] {
-      test::aligned_bytes memory(o.model.arena_bytes());
+      test::aligned_bytes memory(o.model.required_bytes());
       nsk::session<> net(o.model, memory.span());
       ++ready;
       while (ready < thread_count) std::this_thread::yield();

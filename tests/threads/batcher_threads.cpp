@@ -71,7 +71,7 @@ int main() {
   for (int i = 0; i < owners; ++i) expected.push_back(test::alone<session>(o, i, turns));
   session net(o.model, o.memory.span());
   const nsk::batcher_options how{owners, places, test::crowd_memories};
-  test::aligned_bytes block(nsk::batcher::bytes(net.variant(), how));
+  test::aligned_bytes block(nsk::batcher::required_bytes(net.variant(), how));
   nsk::batcher crowd(net.variant(), how, block.span());
   require(static_cast<bool>(crowd), crowd.status().message());
 

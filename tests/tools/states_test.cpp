@@ -146,7 +146,7 @@ struct character {
   aligned_bytes memory;
   nsk::session<lstm_settings> net;
 
-  explicit character(const aligned_bytes& f) : file(f), memory(opened().arena_bytes()) {
+  explicit character(const aligned_bytes& f) : file(f), memory(opened().required_bytes()) {
     net = nsk::session<lstm_settings>(model, {memory.data(), memory.size()});
     REQUIRE(net.status());
   }
@@ -213,11 +213,11 @@ TEST_CASE("states: an inference in slices changes them at its end, an abandoned 
   character whole(file), sliced(file);
   for (int frame = 0; frame < 5; ++frame) {
     sliced.feed(frame + 1);
-    REQUIRE_FALSE(sliced.net.step(nsk::work{1}));
+    REQUIRE_FALSE(sliced.net.run_for(nsk::work{1}));
     sliced.net.restart();
     CHECK(sliced.saved() == whole.saved());
     sliced.feed(frame);
-    while (!sliced.net.step(nsk::work{1})) {
+    while (!sliced.net.run_for(nsk::work{1})) {
     }
     whole.tick(frame);
     CHECK(sliced.saved() == whole.saved());

@@ -101,7 +101,7 @@ class Model:
 
 
 class Session:
-    """session: whether it can run, and where step() stands."""
+    """session: whether it can run, and where run_for() stands."""
 
     def __init__(self, value):
         self.value = value

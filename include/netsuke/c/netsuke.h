@@ -16,13 +16,12 @@
  *     nsk_model* model;
  *     nsk_session* net;
  *     uint64_t arena_bytes;
- *     if (s.code == 0) s = nsk_model_open(memory_1, nsk_model_bytes(), file, file_bytes, 0, &model);
- *     if (s.code == 0) s = nsk_model_arena_bytes(model, 0, 1, &arena_bytes);
- *     if (s.code == 0) s = nsk_session_open(memory_2, nsk_session_bytes(), model, 0, arena, arena_bytes, &net);
- *     if (s.code == 0) s = nsk_session_write(net, 0, pixels, pixel_bytes);
- *     if (s.code == 0) s = nsk_session_run(net, NULL);
- *     if (s.code == 0) s = nsk_session_read(net, 0, scores, score_bytes);
- *     if (s.code != 0) puts(nsk_status_text(s.code));
+ *     if (s.code == 0) s = nsk_model_open(memory_1, nsk_model_required_bytes(), file, file_bytes, 0, &model);
+ *     if (s.code == 0) s = nsk_arena_required_bytes(model, 0, 1, &arena_bytes);
+ *     if (s.code == 0) s = nsk_session_open(memory_2, nsk_session_required_bytes(), model, 0, arena, arena_bytes,
+ * &net); if (s.code == 0) s = nsk_session_write(net, 0, pixels, pixel_bytes); if (s.code == 0) s = nsk_session_run(net,
+ * NULL); if (s.code == 0) s = nsk_session_read(net, 0, scores, score_bytes); if (s.code != 0)
+ * puts(nsk_status_text(s.code));
  *
  * - *Memory* is the caller's: handles, arenas and files are where the caller puts them, and stay there, at the same
  *   address, until the handle is closed. Nothing is allocated.
@@ -143,15 +142,15 @@ typedef struct nsk_port {
 enum nsk_open_option { nsk_open_check_hash = 1 };
 
 /* Returns the bytes of memory of a model's handle. */
-NSK_C_API size_t nsk_model_bytes(void) NSK_C_NOEXCEPT;
+NSK_C_API size_t nsk_model_required_bytes(void) NSK_C_NOEXCEPT;
 /* Verifies a file and makes `memory` the handle of a view of it; nothing is copied. On failure *model is null. */
 NSK_C_API nsk_status nsk_model_open(void* memory, size_t memory_bytes, const void* file, size_t file_bytes,
                                     uint32_t options, nsk_model** model) NSK_C_NOEXCEPT;
 /* Returns how many bytes nsk_prepare needs for a small file (nsk convert --small); 0 where `file` is none: then open it
  * as it is. `file` starts at a multiple of 16. */
-NSK_C_API size_t nsk_prepared_bytes(const void* file, size_t file_bytes) NSK_C_NOEXCEPT;
+NSK_C_API size_t nsk_prepare_required_bytes(const void* file, size_t file_bytes) NSK_C_NOEXCEPT;
 /* Expands a small file to memory that begins at a multiple of 64 and does not overlap it; nsk_model_open takes these
- * nsk_prepared_bytes() bytes. The bytes of the small file are not needed any more then. */
+ * nsk_prepare_required_bytes() bytes. The bytes of the small file are not needed any more then. */
 NSK_C_API nsk_status nsk_prepare(const void* file, size_t file_bytes, void* memory, size_t memory_bytes) NSK_C_NOEXCEPT;
 /* Makes the handle invalid; its memory belongs to the caller again. Sessions do not need the handle, only the file. */
 NSK_C_API nsk_status nsk_model_close(nsk_model* model) NSK_C_NOEXCEPT;
@@ -186,8 +185,8 @@ NSK_C_API const char* nsk_model_metadata(const nsk_model* model, const char* key
 NSK_C_API size_t nsk_status_format(nsk_status status, const nsk_model* model, int32_t variant, char* text,
                                    size_t text_bytes) NSK_C_NOEXCEPT;
 /* Gives the bytes of memory that a session with so many lanes needs, exactly. */
-NSK_C_API nsk_status nsk_model_arena_bytes(const nsk_model* model, int32_t variant, int32_t lanes,
-                                           uint64_t* bytes) NSK_C_NOEXCEPT;
+NSK_C_API nsk_status nsk_arena_required_bytes(const nsk_model* model, int32_t variant, int32_t lanes,
+                                              uint64_t* bytes) NSK_C_NOEXCEPT;
 
 /* --- session --- */
 
@@ -212,7 +211,7 @@ typedef int64_t (*nsk_clock)(void* user);
 enum nsk_run_flag { nsk_index_clamped = 1, nsk_division_by_zero = 2, nsk_output_truncated = 4 };
 
 /* Returns the bytes of memory of a session's handle. */
-NSK_C_API size_t nsk_session_bytes(void) NSK_C_NOEXCEPT;
+NSK_C_API size_t nsk_session_required_bytes(void) NSK_C_NOEXCEPT;
 /* Makes `memory` the handle of a session of the model and `arena` its arena, whose size decides how many lanes there
  * are; states have their initial values. On failure *session is null. */
 NSK_C_API nsk_status nsk_session_open(void* memory, size_t memory_bytes, const nsk_model* model, int32_t variant,
@@ -247,10 +246,10 @@ NSK_C_API nsk_status nsk_session_run(nsk_session* session, const nsk_jobs* jobs)
 /* Run a part of an inference, at least one tile: so many multiply-accumulates (the same cut on every machine), or until
  * so many microseconds of `clock` have passed. *complete is 1 when the inference is complete, 0 when not; the next call
  * starts a new one or goes on. */
-NSK_C_API nsk_status nsk_session_step_work(nsk_session* session, uint64_t macs, const nsk_jobs* jobs,
-                                           int32_t* complete) NSK_C_NOEXCEPT;
-NSK_C_API nsk_status nsk_session_step_time(nsk_session* session, int64_t microseconds, nsk_clock clock,
-                                           void* clock_user, const nsk_jobs* jobs, int32_t* complete) NSK_C_NOEXCEPT;
+NSK_C_API nsk_status nsk_session_run_for_work(nsk_session* session, uint64_t macs, const nsk_jobs* jobs,
+                                              int32_t* complete) NSK_C_NOEXCEPT;
+NSK_C_API nsk_status nsk_session_run_for_time(nsk_session* session, int64_t microseconds, nsk_clock clock,
+                                              void* clock_user, const nsk_jobs* jobs, int32_t* complete) NSK_C_NOEXCEPT;
 /* Abandons an inference that a step has begun. */
 NSK_C_API nsk_status nsk_session_restart(nsk_session* session) NSK_C_NOEXCEPT;
 /* For job graphs: all tiles of a step may run at once, on different lanes; all must be complete before the first of the

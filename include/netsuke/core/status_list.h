@@ -81,8 +81,7 @@
     "the memory must start at a multiple of nsk::arena_alignment (64); a block that is bound, of its element "        \
     "size; that of a GPU plan or session, of 8")                                                                      \
   X(too_little_memory, none,                                                                                          \
-    "the memory is smaller than it has to be: ask model.arena_bytes(), nsk::prepared_bytes(), "                       \
-    "batcher::bytes(), plan_bytes() or session_bytes()")                                                              \
+    "the memory is smaller than it has to be: ask required_bytes() of what takes it (the model for a session)")       \
   X(no_such_port, port, "the model has no input or output of that name or number: `nsk inspect` lists them")          \
   X(wrong_type, port, "the element type differs from the port's: ask port_view::type()")                              \
   X(wrong_size, port,                                                                                                 \

@@ -33,14 +33,10 @@ enum class random_kind : std::uint8_t { uniform, normal, gumbel };
 enum class tree_aggregate : std::uint8_t { sum, average, min, max };
 
 /// Sets of kinds that kernels have code for.
-template <class Kind, Kind... Kinds>
-struct kind_list {
-  static constexpr bool has([[maybe_unused]] Kind k) { return ((k == Kinds) || ...); }
-};
 template <pool_kind... Kinds>
-using pool_list = kind_list<pool_kind, Kinds...>;
+using pool_list = impl::set_of<pool_kind, Kinds...>;
 template <reduce_kind... Kinds>
-using reduce_list = kind_list<reduce_kind, Kinds...>;
+using reduce_list = impl::set_of<reduce_kind, Kinds...>;
 using all_pool_kinds = pool_list<pool_kind::max, pool_kind::average>;
 using all_reduce_kinds = reduce_list<reduce_kind::mean, reduce_kind::sum, reduce_kind::max, reduce_kind::min,
                                      reduce_kind::prod, reduce_kind::sum_square>;

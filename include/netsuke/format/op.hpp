@@ -5,7 +5,6 @@
 /// format/params.hpp has the parameters, ops/ what is true of each operator.
 #include <netsuke/core/hide_macros.hpp>
 #include <cstdint>
-#include <utility>
 #include <netsuke/core/assert.hpp>
 #include <netsuke/format/generated/lists.hpp>
 
@@ -46,26 +45,27 @@ constexpr const char* name_of(function f) {
   return "";
 }
 
-/// A set of operators.
-template <op... Ops>
-struct op_list {
-  static constexpr bool has(op o) { return ((o == Ops) || ...); }
-};
-/// A set of elementwise functions.
-template <function... Functions>
-struct function_list {
-  static constexpr bool has(function f) { return ((f == Functions) || ...); }
+/// A set of enumerators, a bit for each: equal sets are one type, whose name is short in symbols and messages.
+template <class Enum, std::uint64_t Bits>
+struct enum_set {
+  static constexpr std::uint64_t bits = Bits;
+  static constexpr bool has(Enum e) { return (Bits >> static_cast<unsigned>(e) & 1) != 0; }
 };
 
 namespace impl {
-template <int... I>
-op_list<static_cast<op>(I + 1)...> every_op(std::integer_sequence<int, I...>);
-template <int... I>
-function_list<static_cast<function>(I)...> every_function(std::integer_sequence<int, I...>);
+template <class Enum, Enum... Members>
+using set_of = enum_set<Enum, (std::uint64_t{0} | ... | (std::uint64_t{1} << static_cast<unsigned>(Members)))>;
+static_assert(op_count <= 64 && function_count < 64, "a set has 64 bits");
 }
 
+/// A set of operators; of elementwise functions.
+template <op... Ops>
+using op_list = impl::set_of<op, Ops...>;
+template <function... Functions>
+using function_list = impl::set_of<function, Functions...>;
+
 /// Every operator, and every elementwise function, of this version.
-using all_ops = decltype(impl::every_op(std::make_integer_sequence<int, op_count - 1>()));
-using all_functions = decltype(impl::every_function(std::make_integer_sequence<int, function_count>()));
+using all_ops = enum_set<op, (~std::uint64_t{0} >> (64 - op_count)) - 1>;
+using all_functions = enum_set<function, (~std::uint64_t{0} >> (64 - function_count))>;
 NSK_END
 #include <netsuke/core/restore_macros.hpp>

@@ -52,7 +52,7 @@ class variant_view {
   std::size_t shared_bytes() const { return m_table ? static_cast<std::size_t>(m_table->arena_bytes()) : 0; }
   std::size_t lane_bytes() const { return m_table ? static_cast<std::size_t>(m_table->lane_bytes()) : 0; }
   /// Bytes of memory that a session with this many lanes needs: A + lanes * S.
-  std::size_t arena_bytes(int lanes = 1) const {
+  std::size_t required_bytes(int lanes = 1) const {
     return shared_bytes() + static_cast<std::size_t>(lanes) * lane_bytes();
   }
   /// A and S as the file has them, which may be more than a pointer can address.

@@ -123,8 +123,8 @@ class checked_device {
     c.weights = m_bound.weights;
     c.arena = m_bound.arena;
     if (c.record) c.plan = of->plan;
-    if (c.record && !(fits(c.arena, 0, of->plan->arena_bytes()) && fits(c.weights, 0, of->weight_bytes)))
-      return object("the bound arena or weights buffer is smaller than its plan needs (plan::arena_bytes())");
+    if (c.record && !(fits(c.arena, 0, of->plan->required_arena_bytes()) && fits(c.weights, 0, of->weight_bytes)))
+      return object("the bound arena or weights buffer is smaller than its plan needs (plan::required_arena_bytes())");
     if (!c.record && !add_texture_access(c, m_pipeline[made].kernel, constants, count)) return;
     add(c);
     m_device.dispatch(l, p, constants, count, groups);

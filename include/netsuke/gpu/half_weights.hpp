@@ -5,8 +5,8 @@
 ///
 ///     nsk::gpu::plan_settings how;
 ///     how.half_weights = model.weights();
-///     std::vector<std::byte> packed(nsk::gpu::half_weights_bytes(v, how));
-///     nsk::gpu::write_half_weights(v, how, packed);                    // upload this
+///     std::vector<std::byte> packed(nsk::gpu::half_weights::required_bytes(v, how));
+///     nsk::gpu::half_weights::write(v, how, packed);                    // upload this
 ///     ... plan::make(v, how, ...), session(device, plan, {weights, arena}, packed.size(), memory) ...
 ///
 /// Weights of convolutions, dense layers and products become 16-bit floats, rounded to the nearest; biases, tables and
@@ -18,15 +18,6 @@
 
 NSK_BEGIN
 namespace gpu {
-
-/// Returns the bytes that write_half_weights writes: plan::weight_bytes() of a plan with these settings. 0 where
-/// plan_settings::half_weights is not set.
-NSK_COLD inline std::size_t half_weights_bytes(const variant_view& v, const plan_settings& how) {
-  impl::dispatch_writer chosen(how);
-  impl::choose_half_panels(v, chosen);
-  return static_cast<std::size_t>(chosen.panels().all_bytes());
-}
-
 namespace impl {
 /// [bias][depth][width] with biases as they are and weights as 16-bit floats.
 inline std::byte* write_half_panels(const panel_shape& s, const std::byte* from, std::byte* to) {
@@ -43,9 +34,20 @@ inline std::byte* write_half_panels(const panel_shape& s, const std::byte* from,
 }
 }
 
+/// What sessions of a plan with plan_settings::half_weights bind in place of the weights section.
+namespace half_weights {
+
+/// Returns the bytes that write() writes: plan::weight_bytes() of a plan with these settings. 0 where
+/// plan_settings::half_weights is not set.
+NSK_COLD inline std::size_t required_bytes(const variant_view& v, const plan_settings& how) {
+  impl::dispatch_writer chosen(how);
+  impl::choose_half_panels(v, chosen);
+  return static_cast<std::size_t>(chosen.panels().all_bytes());
+}
+
 /// Writes the weights that a plan with these settings reads. too_little_memory: `to` is smaller than
-/// half_weights_bytes(); not_ready: plan_settings::half_weights is not set.
-NSK_COLD inline status write_half_weights(const variant_view& v, const plan_settings& how, span<std::byte> to) {
+/// required_bytes(); not_ready: plan_settings::half_weights is not set.
+NSK_COLD inline status write(const variant_view& v, const plan_settings& how, span<std::byte> to) {
   impl::dispatch_writer writer(how);
   impl::choose_half_panels(v, writer);
   const impl::half_panels& chosen = writer.panels();
@@ -68,6 +70,7 @@ NSK_COLD inline status write_half_weights(const variant_view& v, const plan_sett
   return {};
 }
 
+}
 }
 NSK_END
 #include <netsuke/core/restore_macros.hpp>

@@ -61,7 +61,7 @@ status run_cpu(const plan& p, int i, Session& cpu, span<std::byte> memory, span<
   const cpu_part_view part = p.cpu_part(i);
   const variant_view& v = p.variant();
   const int rows = p.settings().rows;
-  if (cpu.step_count() != v.step_count() || memory.size() < v.arena_bytes(1)) return status_code::bad_gpu_buffer;
+  if (cpu.step_count() != v.step_count() || memory.size() < v.required_bytes(1)) return status_code::bad_gpu_buffer;
   if (read_back.size() < part.read_back_bytes() || upload.size() < part.upload_bytes())
     return status_code::bad_gpu_buffer;
   if (v.batch() > 0 && !cpu.set_batch(rows > 0 ? rows : v.batch())) return {status_code::rows_out_of_range, rows};

@@ -14,6 +14,7 @@
 #include <netsuke/gpu/impl/traffic.hpp>
 #include <netsuke/gpu/settings.hpp>
 #include <netsuke/gpu/status.hpp>
+#include <netsuke/model/model.hpp>
 #include <netsuke/ops/every_op.hpp>
 
 NSK_BEGIN
@@ -118,8 +119,19 @@ class plan {
  public:
   plan() = default;
 
-  /// Lowers a variant into `memory`, plan_bytes(v, how) bytes at a multiple of 8, which must outlive the plan, as must
-  /// the file. no_shader names the first step that has none.
+  /// Returns the bytes of memory that make() needs for a variant, exactly; those of what can be lowered, where a step
+  /// has no shader.
+  NSK_COLD static std::size_t required_bytes(const variant_view& v, const plan_settings& how = {}) {
+    impl::dispatch_writer count(how);
+    static_cast<void>(impl::lower_variant(v, count));
+    return bytes_of(count);
+  }
+  /// For a variant of a model, as a session of the CPU is made; 0 for a number that it does not have.
+  static std::size_t required_bytes(const model& m, const plan_settings& how = {}, int variant = 0) {
+    return m.check_variant(variant) ? required_bytes(m.variant(variant), how) : 0;
+  }
+  /// Lowers a variant into `memory`, required_bytes(v, how) bytes at a multiple of 8, which must outlive the plan, as
+  /// must the file. no_shader names the first step that has none.
   NSK_COLD static status make(const variant_view& v, const plan_settings& how, span<std::byte> memory, plan& made) {
     if (how.rows < 0 || how.rows > v.batch()) return {status_code::rows_out_of_range, how.rows};
     if (!impl::reaches_all(v)) return status_code::too_large;
@@ -151,13 +163,18 @@ class plan {
     made = p;
     return {};
   }
+  /// For a variant of a model; not_open and bad_variant too.
+  static status make(const model& m, const plan_settings& how, span<std::byte> memory, plan& made, int variant = 0) {
+    if (const status s = m.check_variant(variant); !s) return s;
+    return make(m.variant(variant), how, memory, made).in_variant(variant);
+  }
 
   bool is_ready() const { return m_records != nullptr; }
   const variant_view& variant() const { return m_variant; }
   const plan_settings& settings() const { return m_settings; }
   /// Bytes of the arena buffer, with the scratch behind it that only dispatches of one step share; weights are the
   /// model's weights section as it is.
-  std::size_t arena_bytes() const {
+  std::size_t required_arena_bytes() const {
     if (m_scratch_bytes == 0) return m_variant.shared_bytes();
     return static_cast<std::size_t>(impl::scratch_begin(m_variant)) + m_scratch_bytes;
   }
@@ -225,10 +242,10 @@ class plan {
   int part_begin(int part) const { return part == 0 ? 0 : m_parts[part - 1].first_dispatch + m_parts[part - 1].steps; }
   int part_end(int part) const { return part == m_part_count ? m_inference : m_parts[part].first_dispatch; }
   /// Bytes of the largest read-back and of the largest upload: what the renderer's buffers must hold.
-  std::size_t read_back_bytes() const {
+  std::size_t required_read_back_bytes() const {
     return largest_part([](const cpu_part_view& p) { return p.read_back_bytes(); });
   }
-  std::size_t upload_bytes() const {
+  std::size_t required_upload_bytes() const {
     return largest_part([](const cpu_part_view& p) { return p.upload_bytes(); });
   }
   /// Everything that has to be compiled.
@@ -259,7 +276,6 @@ class plan {
   }
 
  private:
-  friend std::size_t plan_bytes(const variant_view& v, const plan_settings& how);
   /// The constants of a seeded dispatch are a copy with a random source in it: it is found by the others.
   const impl::dispatch_record* find_seeded(const std::uint32_t* constants, int count) const {
     constexpr int source_words = 4;
@@ -309,14 +325,6 @@ class plan {
   std::size_t m_weight_bytes = 0;
   int m_dispatches = 0, m_inference = 0, m_pipelines = 0, m_part_count = 0;
 };
-
-/// Returns the bytes of memory that plan::make needs for a variant, exactly; those of what can be lowered, where a step
-/// has no shader.
-NSK_COLD inline std::size_t plan_bytes(const variant_view& v, const plan_settings& how = {}) {
-  impl::dispatch_writer count(how);
-  static_cast<void>(impl::lower_variant(v, count));
-  return plan::bytes_of(count);
-}
 
 /// Writes what has to be compiled for a variant, as far as `to` has space, and returns how many there are: for a cache
 /// of pipelines that is filled before any session is made. 0 where a step has no shader.

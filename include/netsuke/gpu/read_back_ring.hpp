@@ -3,7 +3,7 @@
 /// Outputs for a game that polls: copies into the slots of a buffer that the CPU sees, of which it reads the newest
 /// complete one, without waiting.
 ///
-///     nsk::gpu::read_back_ring<my_device> ring(plan, buffer, 4);      // buffer: 4 * ring_slot_bytes(plan) bytes
+///     nsk::gpu::read_back_ring<my_device> ring(plan, buffer, 4);      // buffer: ring.required_bytes(plan, 4) bytes
 ///     ...
 ///     net.record(list);                                               // every frame
 ///     ring.record(list, net, frame);                                  // then submit
@@ -22,15 +22,6 @@ namespace gpu {
 using output_set = std::uint64_t;
 inline constexpr output_set all_outputs = ~output_set{0};
 
-/// Returns the bytes of a slot that holds these outputs, each at a multiple of 4.
-inline std::size_t ring_slot_bytes(const plan& p, output_set outputs = all_outputs) {
-  std::size_t n = 0;
-  for (int i = 0; i < p.variant().output_count() && i < 64; ++i) {
-    if ((outputs >> i & 1) != 0) n += impl::copied_bytes(p.variant().output(i), p.settings().rows);
-  }
-  return n;
-}
-
 template <class Device>
 class read_back_ring {
  public:
@@ -44,14 +35,22 @@ class read_back_ring {
     std::uint64_t frame = 0;
   };
 
+  /// Returns the bytes of a buffer of so many slots, each of which holds these outputs, at multiples of 4.
+  static std::size_t required_bytes(const plan& p, int slots, output_set outputs = all_outputs) {
+    std::size_t n = 0;
+    for (int i = 0; i < p.variant().output_count() && i < 64; ++i) {
+      if ((outputs >> i & 1) != 0) n += impl::copied_bytes(p.variant().output(i), p.settings().rows);
+    }
+    return n * static_cast<std::size_t>(slots);
+  }
+
   read_back_ring() = default;
-  /// `to` has slots * ring_slot_bytes(p, outputs) bytes from `offset` on, a multiple of 4; 2 to 16 slots. The plan must
+  /// `to` has required_bytes(p, slots, outputs) bytes from `offset` on, a multiple of 4; 2 to 16 slots. The plan must
   /// outlive the ring.
   read_back_ring(const plan& p, buffer to, int slots, output_set outputs = all_outputs, std::size_t offset = 0)
       : m_plan(&p), m_buffer(to), m_outputs(outputs), m_slots(slots) {
     if (slots < 2 || slots > max_slots) m_slots = 0;
-    for (int i = 0; i < m_slots; ++i)
-      m_slot[i].offset = offset + static_cast<std::size_t>(i) * ring_slot_bytes(p, outputs);
+    for (int i = 0; i < m_slots; ++i) m_slot[i].offset = offset + required_bytes(p, i, outputs);
   }
 
   /// Records copies of the outputs into a free slot, for the submission of a frame; frames are numbered upwards from 1.
@@ -84,8 +83,9 @@ class read_back_ring {
     m_held = -1;
   }
   /// Returns where an output of the set begins in a slot.
-  std::size_t offset_of(int output) const {
-    return ring_slot_bytes(*m_plan, m_outputs & ((output_set{1} << output) - 1));
+  std::size_t offset_of(port_key which) const {
+    const int output = which.output_of(m_plan->variant());
+    return required_bytes(*m_plan, 1, m_outputs & ((output_set{1} << output) - 1));
   }
 
  private:

@@ -10,22 +10,12 @@
 NSK_BEGIN
 namespace gpu {
 
-/// What the host lends: a buffer that the CPU writes and one that it reads, and where the CPU sees their bytes. Both
-/// are seen by the device from their first byte on.
-template <class Device>
-struct selftest_buffers {
-  typename Device::buffer upload{};
-  span<std::byte> upload_bytes{};
-  typename Device::buffer read_back{};
-  span<const std::byte> read_back_bytes{};
-};
-
 namespace impl {
 
 /// Garbage is copied over the arena in blocks of at most so many bytes.
 inline constexpr std::size_t garbage_block = 65536;
 inline std::size_t garbage_bytes(const plan& p) {
-  return p.arena_bytes() < garbage_block ? p.arena_bytes() : garbage_block;
+  return p.required_arena_bytes() < garbage_block ? p.required_arena_bytes() : garbage_block;
 }
 
 /// What the outputs of a device may differ by, relative to the largest number of the record. Sums have another order
@@ -84,6 +74,26 @@ inline void fill_upload(const plan& p, const check_view& check, span<std::byte> 
   });
 }
 
+}
+
+/// What the host lends: a buffer that the CPU writes and one that it reads, and where the CPU sees their bytes. Both
+/// are seen by the device from their first byte on.
+template <class Device>
+struct selftest_buffers {
+  typename Device::buffer upload{};
+  span<std::byte> upload_bytes{};
+  typename Device::buffer read_back{};
+  span<const std::byte> read_back_bytes{};
+
+  /// Return the bytes that the two buffers must have: garbage for the arena and all inputs; all outputs.
+  static std::size_t required_upload_bytes(const plan& p) {
+    return impl::garbage_bytes(p) + impl::all_port_bytes(p, true);
+  }
+  static std::size_t required_read_back_bytes(const plan& p) { return impl::all_port_bytes(p, false); }
+};
+
+namespace impl {
+
 /// Records an inference on an arena of garbage, from the upload buffer to the other one.
 template <class Device>
 status record_check(typename Device::list& l, session<Device>& net, const selftest_buffers<Device>& host) {
@@ -115,12 +125,6 @@ inline int differing_output(const plan& p, const check_view& check, span<const s
 
 }
 
-/// Return the bytes that the buffers of selftest() must have: garbage for the arena and all inputs; all outputs.
-inline std::size_t selftest_upload_bytes(const plan& p) {
-  return impl::garbage_bytes(p) + impl::all_port_bytes(p, true);
-}
-inline std::size_t selftest_read_back_bytes(const plan& p) { return impl::all_port_bytes(p, false); }
-
 /// Runs every check vector and compares. `submit(record)` opens a command list, calls record(list), which returns a
 /// status, submits the list and waits for the device; it returns the first status that is not ok.
 ///
@@ -135,7 +139,8 @@ status selftest(session<Device>& net, const selftest_buffers<Device>& host, Subm
   const variant_view& v = p.variant();
   if (p.cpu_part_count() > 0) return status_code::hybrid_plan;
   if (v.check_count() == 0) return status_code::no_check_vectors;
-  if (host.upload_bytes.size() < selftest_upload_bytes(p) || host.read_back_bytes.size() < selftest_read_back_bytes(p))
+  if (host.upload_bytes.size() < host.required_upload_bytes(p) ||
+      host.read_back_bytes.size() < host.required_read_back_bytes(p))
     return status_code::bad_gpu_buffer;
   for (int i = 0; i < v.check_count(); ++i) {
     const check_view check = v.check_vector(i);

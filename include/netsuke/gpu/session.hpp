@@ -12,8 +12,8 @@
 ///     net.record(list);
 ///     net.copy_output(list, 0, read_back, 0);                 // or read_output: tensor to texture
 ///
-/// Slices: record(list, work, done) records a part of an inference per frame. Between the slices of an inference its
-/// inputs must not change: write them before the first slice.
+/// Slices: record_for(list, work, done) records a part of an inference per frame. Between the slices of an inference
+/// its inputs must not change: write them before the first slice.
 ///
 /// Several frames in flight: one session, whose lists run in the order in which they were recorded and share one arena,
 /// or one session per arena, whose lists may run in any order. Sessions may share plan, weights and device.
@@ -29,24 +29,21 @@
 #include <netsuke/gpu/impl/texture.hpp>
 #include <netsuke/gpu/plan.hpp>
 #include <netsuke/run/budget.hpp>
+#include <netsuke/run/port_key.hpp>
 
 NSK_BEGIN
 namespace gpu {
 
-/// Returns the bytes of memory that a session needs, at a multiple of 16: its pipelines.
-template <class Device>
-constexpr std::size_t session_bytes(const plan& p) {
-  return p.pipelines().size() * sizeof(typename impl::device_or_idle<Device>::pipeline);
-}
-
-/// The buffers of a session: the model's weights section, uploaded by the caller, and plan::arena_bytes() bytes.
+/// The buffers of a session: the model's weights section, uploaded by the caller, and plan::required_arena_bytes()
+/// bytes.
 template <class Device>
 struct session_buffers {
   typename impl::device_or_idle<Device>::buffer weights{}, arena{};
 };
 
-/// Buffers of the renderer for the parts of a hybrid plan that run on the CPU: `upload` holds plan::upload_bytes() from
-/// its offset on, `read_back` plan::read_back_bytes(); offsets are multiples of 4.
+/// Buffers of the renderer for the parts of a hybrid plan that run on the CPU: `upload` holds
+/// plan::required_upload_bytes() from its offset on, `read_back` plan::required_read_back_bytes(); offsets are
+/// multiples of 4.
 template <class Device>
 struct staging_buffers {
   typename Device::buffer upload{};
@@ -88,6 +85,8 @@ class session {
                 "netsuke: pipelines are kept in plain memory: make the device's `pipeline` a handle, not an owner");
 
   session() = default;
+  /// Returns the bytes of memory that a session needs, at a multiple of 16: its pipelines.
+  static constexpr std::size_t required_bytes(const gpu::plan& p) { return p.pipelines().size() * sizeof(pipeline); }
   /// Compiles the plan's pipelines; `weight_bytes` is the size of the model's weights section, or plan::weight_bytes()
   /// where that is not 0. Device, plan, buffers
   /// and memory must outlive the session. Ask status() before anything else: where a pipeline is refused, all that were
@@ -114,13 +113,14 @@ class session {
   const gpu::plan& plan() const { return *m_plan; }
 
   // --- inputs and outputs ---
-  /// Records a region of a texture of width x height texels into input `i`, a float32 image [1, H, W, C]; returns the
+  /// Records a region of a texture of width x height texels into an input, a float32 image [1, H, W, C]; returns the
   /// map between both through `map` where that is not null. The same settings as nsk::image_to_tensor; levels are
   /// texels times 255. `blue_first` says that the texture's first channel is blue and is not already swapped by its
   /// format.
-  gpu::status write_input(list& l, int i, texture from, std::int32_t width, std::int32_t height,
+  gpu::status write_input(list& l, port_key which, texture from, std::int32_t width, std::int32_t height,
                           const image_settings& how, image_map* map = nullptr, bool blue_first = false) {
     if (!m_status) return m_status;
+    const int i = which.input_of(variant());
     if (i < 0 || i >= variant().input_count()) return {status_code::no_such_port, status_place::input, i};
     texture_constants c;
     if (const status_code why = impl::set_texture_input(c, variant().input(i), width, height, how, blue_first, map);
@@ -128,9 +128,10 @@ class session {
       return {why, status_place::input, i};
     return record_texture(l, kernel::texture_to_tensor, c, from, texture{});
   }
-  /// Records output `i`, a float32 image [1, H, W, C], into a texture of H x W texels: scaled to levels, clamped.
-  gpu::status read_output(list& l, int i, texture to, const tensor_settings& how, bool blue_first = false) {
+  /// Records an output, a float32 image [1, H, W, C], into a texture of H x W texels: scaled to levels, clamped.
+  gpu::status read_output(list& l, port_key which, texture to, const tensor_settings& how, bool blue_first = false) {
     if (!m_status) return m_status;
+    const int i = which.output_of(variant());
     if (i < 0 || i >= variant().output_count()) return {status_code::no_such_port, status_place::output, i};
     texture_constants c;
     if (const status_code why = impl::set_texture_output(c, variant().output(i), how, blue_first);
@@ -138,9 +139,10 @@ class session {
       return {why, status_place::output, i};
     return record_texture(l, kernel::tensor_to_texture, c, texture{}, to);
   }
-  /// Records a copy of port bytes, from `offset` in a buffer of the renderer to input `i`, or from output `i` to it.
-  gpu::status copy_input(list& l, int i, buffer from, std::size_t offset) {
+  /// Records a copy of port bytes, from `offset` in a buffer of the renderer to an input, or from an output to it.
+  gpu::status copy_input(list& l, port_key which, buffer from, std::size_t offset) {
     if (!m_status) return m_status;
+    const int i = which.input_of(variant());
     if (i < 0 || i >= variant().input_count()) return {status_code::no_such_port, status_place::input, i};
     const port_view port = variant().input(i);
     if (offset % 4 != 0) return {status_code::misaligned_offset, status_place::input, i};
@@ -148,8 +150,9 @@ class session {
     m_device->copy(l, from, offset, m_buffers.arena, impl::arena_offset(port), impl::copied_bytes(port, rows()));
     return {};
   }
-  gpu::status copy_output(list& l, int i, buffer to, std::size_t offset) {
+  gpu::status copy_output(list& l, port_key which, buffer to, std::size_t offset) {
     if (!m_status) return m_status;
+    const int i = which.output_of(variant());
     if (i < 0 || i >= variant().output_count()) return {status_code::no_such_port, status_place::output, i};
     const port_view port = variant().output(i);
     if (offset % 4 != 0) return {status_code::misaligned_offset, status_place::output, i};
@@ -176,7 +179,7 @@ class session {
   }
   /// Records dispatches until `amount` of work is used up, at least one: a slice of an inference per frame. Sets `done`
   /// when the inference is complete; the next call starts a new one.
-  gpu::status record(list& l, work amount, bool& done) {
+  gpu::status record_for(list& l, work amount, bool& done) {
     done = false;
     if (!m_status) return m_status;
     int end = m_next;
@@ -191,8 +194,6 @@ class session {
     done = s && m_next == 0;
     return s;
   }
-  /// Without its name the work would be taken for a first dispatch.
-  gpu::status record(list& l, int work_without_type, bool& done) = delete;
   /// Abandons an inference of which slices were recorded; the next slice starts a new one.
   void restart() { m_next = 0; }
   /// The dispatch with which the next slice begins.
@@ -250,7 +251,7 @@ class session {
     if (!m_status) return m_status;
     if (bytes == 0 || bytes % 4 != 0) return status_code::bad_range;
     m_next = 0;
-    const std::size_t all = m_plan->arena_bytes();
+    const std::size_t all = m_plan->required_arena_bytes();
     for (std::size_t at = 0, number = 0; at < all; at += bytes, ++number) {
       if (number % impl::max_concurrent == 0) m_device->barrier(l);
       m_device->copy(l, from, 0, m_buffers.arena, at, bytes < all - at ? bytes : all - at);
@@ -270,10 +271,10 @@ class session {
                              std::size_t weight_bytes, span<std::byte> memory) {
     if (!p.is_ready()) return status_code::not_ready;
     if (reinterpret_cast<std::uintptr_t>(memory.data()) % alignof(pipeline) != 0) return status_code::misaligned_memory;
-    if (memory.size() < session_bytes<Device>(p)) return status_code::too_little_memory;
+    if (memory.size() < required_bytes(p)) return status_code::too_little_memory;
     if (p.weight_bytes() != 0 && weight_bytes != p.weight_bytes()) return status_code::bad_gpu_buffer;
     const std::uint64_t maximum = device.limits().max_binding_bytes;
-    if (weight_bytes > maximum || p.arena_bytes() > maximum) return status_code::too_large;
+    if (weight_bytes > maximum || p.required_arena_bytes() > maximum) return status_code::too_large;
     m_device = &device;
     m_plan = &p;
     m_buffers = buffers;

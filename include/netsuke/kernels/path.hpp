@@ -4,7 +4,6 @@
 /// compute too, with the same bits. Which one a step takes is said by op_traits<op>::path(step) and by nothing else.
 #include <netsuke/core/hide_macros.hpp>
 #include <cstdint>
-#include <utility>
 #include <netsuke/format/op.hpp>
 #include <netsuke/simd/vec.hpp>
 
@@ -35,14 +34,8 @@ inline constexpr int fast_path_count = static_cast<int>(fast_path::general);
 
 /// A set of fast paths.
 template <fast_path... Paths>
-struct path_list {
-  static constexpr bool has([[maybe_unused]] fast_path p) { return ((p == Paths) || ...); }
-};
-namespace impl {
-template <int... I>
-path_list<static_cast<fast_path>(I)...> every_path(std::integer_sequence<int, I...>);
-}
-using all_paths = decltype(impl::every_path(std::make_integer_sequence<int, fast_path_count>()));
+using path_list = impl::set_of<fast_path, Paths...>;
+using all_paths = enum_set<fast_path, (std::uint64_t{1} << fast_path_count) - 1>;
 
 /// The vector registers of an instruction set: floats in each, and their number. Some paths depend on them.
 struct vector_registers {
@@ -68,23 +61,9 @@ struct kernel_set {
   static constexpr void took(fast_path) {}
 };
 
-namespace impl {
-
-/// A bit for each of the first `count` enumerators that a list has.
-template <class List, class Enumerator>
-constexpr std::uint64_t bits_of(int count) {
-  std::uint64_t bits = 0;
-  for (int i = 0; i < count; ++i) bits |= std::uint64_t{List::has(static_cast<Enumerator>(i))} << i;
-  return bits;
-}
-
-}
-
 /// The kernels for lists of functions and of paths.
 template <class Functions, class Paths = all_paths, bool PanelPairs = true, bool PrefetchWeights = true>
-using kernels_for =
-    kernel_set<impl::bits_of<Functions, function>(function_count),
-               static_cast<unsigned>(impl::bits_of<Paths, fast_path>(fast_path_count)), PanelPairs, PrefetchWeights>;
+using kernels_for = kernel_set<Functions::bits, static_cast<unsigned>(Paths::bits), PanelPairs, PrefetchWeights>;
 using all_kernels = kernels_for<all_functions>;
 
 }

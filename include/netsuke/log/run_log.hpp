@@ -13,7 +13,7 @@ NSK_BEGIN
 class run_log {
  public:
   /// Bytes of memory for a window of so many runs.
-  static constexpr std::size_t bytes(int window) {
+  static constexpr std::size_t required_bytes(int window) {
     return static_cast<std::size_t>(window < 1 ? 1 : window) * 3 * sizeof(std::int64_t);
   }
   /// A block of this size takes any line.
@@ -23,7 +23,7 @@ class run_log {
   explicit run_log(span<std::byte> memory) {
     NSK_ASSERT(reinterpret_cast<std::uintptr_t>(memory.data()) % alignof(std::int64_t) == 0,
                "run_log: memory must start at a multiple of 8");
-    const std::size_t fit = memory.size() / bytes(1);
+    const std::size_t fit = memory.size() / required_bytes(1);
     m_capacity = fit < max_window ? static_cast<int>(fit) : max_window;
     m_totals = reinterpret_cast<std::int64_t*>(memory.data());
     m_sorted = m_totals + m_capacity;
@@ -35,14 +35,14 @@ class run_log {
   /// Adds name and bytes of a model to the line; `m` must outlive it.
   void describe(const model& m, int lanes = 1, int variant = 0) {
     m_name = m.name();
-    m_arena_bytes = m.arena_bytes(lanes, variant);
+    m_arena_bytes = m.required_bytes(lanes, variant);
     m_weight_bytes = m.weights().size();
     m_state_bytes = 0;
     const variant_view v = m.variant(variant);
     for (int i = 0; i < v.state_count(); ++i) m_state_bytes += v.state(i).tensor().bytes();
   }
 
-  /// Adds one part of a run; `complete`: the last one, what session::step() returned.
+  /// Adds one part of a run; `complete`: the last one, what session::run_for() returned.
   void slice(std::int64_t nanoseconds, bool complete) {
     const std::int64_t time = nanoseconds > 0 ? nanoseconds : 0;
     m_total += time;

@@ -32,9 +32,17 @@ class model {
     }
     return -1;
   }
-  /// Bytes of memory that a session with this many lanes needs, exactly; align them to arena_alignment.
-  std::size_t arena_bytes(int lanes = 1, int variant_index = 0) const {
-    return variant(variant_index).arena_bytes(lanes);
+  /// Returns not_open before a file is open, bad_variant for a number that is none of them.
+  status check_variant(int i) const {
+    if (!is_open()) return status_code::not_open;
+    return i >= 0 && i < variant_count() ? status() : status(status_code::bad_variant, i);
+  }
+  /// Bytes of memory that a session with this many lanes needs, exactly; align them to arena_alignment. Whatever takes
+  /// memory of the caller says how much by this name: the model for sessions, batcher, run_log, gpu::plan,
+  /// gpu::session, gpu::read_back_ring, gpu::half_weights, nsk::required_bytes(file) for nsk::prepare,
+  /// nsk_*_required_bytes in C; required_<block>_bytes where there are several blocks.
+  std::size_t required_bytes(int lanes = 1, int variant_index = 0) const {
+    return variant(variant_index).required_bytes(lanes);
   }
 
   int input_count(int variant_index = 0) const { return variant(variant_index).input_count(); }

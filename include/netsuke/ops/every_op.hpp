@@ -62,7 +62,7 @@ NSK_COLD inline std::uint64_t taps_of(const step_view& s) {
 }
 
 /// Returns the work of a whole step: its multiply-accumulates, or elements touched where it multiplies nothing. At
-/// least 1. The unit in which session::step(work) counts, equal on every machine.
+/// least 1. The unit in which session::run_for(work) counts, equal on every machine.
 inline std::uint64_t work_of(const step_view& s) {
   return saturating_multiply(static_cast<std::uint64_t>(s.output().elements()), taps_of(s));
 }

@@ -44,8 +44,11 @@ class batch_row {
 class batcher {
  public:
   /// Returns the bytes of memory that a batcher needs, exactly; 0 for options that it refuses.
-  static std::size_t bytes(const variant_view& v, const batcher_options& how) {
+  static std::size_t required_bytes(const variant_view& v, const batcher_options& how) {
     return refusal_of(v, how) ? impl_bytes(v, how, impl::lay_out_row(v, how.memories, nullptr)) : 0;
+  }
+  static std::size_t required_bytes(const model& m, const batcher_options& how, int variant = 0) {
+    return m.check_variant(variant) ? required_bytes(m.variant(variant), how) : 0;
   }
 
   /// Prepares `memory`, which starts at a multiple of arena_alignment, for rows of a variant with a batch
@@ -54,6 +57,11 @@ class batcher {
   /// is the number of the memory), misaligned_memory, too_little_memory.
   batcher(const variant_view& v, const batcher_options& how, span<std::byte> memory) {
     m_status = start(v, how, memory);
+  }
+  /// For a variant of a model, as a session is made; not_open and bad_variant too.
+  batcher(const model& m, const batcher_options& how, span<std::byte> memory, int variant = 0)
+      : m_status(m.check_variant(variant)) {
+    if (m_status) m_status = start(m.variant(variant), how, memory).in_variant(variant);
   }
   batcher(const batcher&) = delete;
   batcher& operator=(const batcher&) = delete;
@@ -146,8 +154,8 @@ class batcher {
     return {};
   }
   /// The parts of run(), for inferences that take several frames: gather() fills the inputs of `net` and sets its
-  /// batch, the caller runs it with step(), scatter() answers. `rows` becomes the number of rows, 0 where nobody waits;
-  /// a second gather() before scatter() changes nothing. Callers may ask all the time.
+  /// batch, the caller runs it with run_for(), scatter() answers. `rows` becomes the number of rows, 0 where nobody
+  /// waits; a second gather() before scatter() changes nothing. Callers may ask all the time.
   template <class Session>
   nsk::status gather(Session& net, int& rows) {
     rows = m_rows;

@@ -43,7 +43,7 @@ inline status same_ports(const variant_view& a, const variant_view& b) {
 /// `memory` is a new block or the session's own, as the session's constructor wants it; `snapshot` has
 /// net.state_bytes() bytes and is overwritten. Afterwards the session holds nothing of the old model: its bytes, and
 /// its memory where another block was given, may be freed. Inputs have to be written, blocks to be bound, and seed
-/// and batch to be set again. An inference that step() has begun is abandoned: call between inferences to lose none.
+/// and batch to be set again. An inference that run_for() has begun is abandoned: call between inferences to lose none.
 ///
 /// Where the status is not ok (other_ports, wrong_size of the snapshot, or what the constructor refuses) the session,
 /// its memory and its bindings are as they were.

@@ -41,8 +41,8 @@ class session {
 
   session() = default;
   /// Prepares `memory` for running a variant of `m` and resets its states. `memory` starts at a multiple of
-  /// arena_alignment and has at least m.arena_bytes(lanes, variant) bytes; its size decides how many lanes there are.
-  /// Ask status() before anything else.
+  /// arena_alignment and has at least m.required_bytes(lanes, variant) bytes; its size decides how many lanes there
+  /// are. Ask status() before anything else.
   session(const model& m, span<std::byte> memory, int variant = 0) { m_status = start(m, memory, variant); }
   session(session&&) = default;
   session& operator=(session&&) = default;
@@ -120,26 +120,28 @@ class session {
     return bytes_of<const std::byte>(which.output_of(m_variant), status_place::output);
   }
 
-  /// Lets runs read input `i` from `block` instead of the arena: port bytes, then over_read more bytes that may be read
+  /// Lets runs read an input from `block` instead of the arena: port bytes, then over_read more bytes that may be read
   /// but do not matter. Aligned to the element type; overlaps no other block of the session. An empty block unbinds.
   /// Takes effect at the next start of a run.
-  nsk::status bind_input(int i, span<const std::byte> block) {
+  nsk::status bind_input(port_key which, span<const std::byte> block) {
+    const int i = which.input_of(m_variant);
     if (i < 0 || i >= input_count()) return {status_code::no_such_port, status_place::input, i};
     std::byte* const from = const_cast<std::byte*>(block.data());
     return {m_inputs.bind(i, input_info(i), from, block.size(), over_read), status_place::input, i};
   }
-  /// Lets runs write output `i` to `block`: port bytes, and over_read more where steps also read the output
+  /// Lets runs write an output to `block`: port bytes, and over_read more where steps also read the output
   /// (output_is_read).
-  nsk::status bind_output(int i, span<std::byte> block) {
+  nsk::status bind_output(port_key which, span<std::byte> block) {
+    const int i = which.output_of(m_variant);
     if (i < 0 || i >= output_count()) return {status_code::no_such_port, status_place::output, i};
     const std::size_t pad = output_is_read(i) ? over_read : 0;
     return {m_outputs.bind(i, output_info(i), block.data(), block.size(), pad), status_place::output, i};
   }
-  /// Whether a step reads output `i`, so that a block bound to it needs over_read bytes more.
-  bool output_is_read(int i) const { return impl::output_is_read(m_variant, i); }
+  /// Whether a step reads an output, so that a block bound to it needs over_read bytes more.
+  bool output_is_read(port_key which) const { return impl::output_is_read(m_variant, which.output_of(m_variant)); }
 
   /// Lets runs compute the first `rows` rows of a batch, 1 to variant().batch(), each with the bits that it has alone;
-  /// a new session computes all. Later rows of inputs do not matter. Abandons an inference that step() has begun.
+  /// a new session computes all. Later rows of inputs do not matter. Abandons an inference that run_for() has begun.
   nsk::status set_batch(int rows) {
     if (rows < 1 || rows > m_variant.batch()) return {status_code::rows_out_of_range, rows};
     restart();
@@ -179,7 +181,7 @@ class session {
   /// starts a new one. `clock()` returns nsk::microseconds or a number of microseconds. Inputs must not change between
   /// start and completion.
   template <class Clock>
-  bool step(microseconds budget, Clock&& clock) {
+  bool run_for(microseconds budget, Clock&& clock) {
     static_assert(impl::is_clock<Clock>, NSK_IMPL_CLOCK);
     using source = impl::tiles_until<impl::serial_tiles, std::remove_reference_t<Clock>>;
     begin_slice();
@@ -199,7 +201,7 @@ class session {
 
   /// The same with lanes. Each lane takes at least one tile per step and slice.
   template <class Clock, class Jobs>
-  bool step(microseconds budget, Clock&& clock, Jobs&& jobs, int lane_count = 0) {
+  bool run_for(microseconds budget, Clock&& clock, Jobs&& jobs, int lane_count = 0) {
     static_assert(impl::is_clock<Clock>, NSK_IMPL_CLOCK);
     static_assert(impl::is_job_system<Jobs>, NSK_IMPL_JOBS);
     using source = impl::tiles_until<impl::shared_tiles, std::remove_reference_t<Clock>>;
@@ -224,36 +226,36 @@ class session {
 
   /// Runs as many tiles as fit in `amount` of work, at least one: the same cut on every machine. Returns true when the
   /// inference is complete; the next call starts a new one.
-  bool step(work amount) {
-    return step_work(amount, [this](const step_view& s, std::int32_t begin, std::int32_t end) {
+  bool run_for(work amount) {
+    return run_work(amount, [this](const step_view& s, std::int32_t begin, std::int32_t end) {
       impl::serial_tiles tiles{begin, end};
       impl::run_lane<settings>(memory(), s, scratch(0), tiles);
     });
   }
   /// The same with lanes, and the same cut.
   template <class Jobs>
-  bool step(work amount, Jobs&& jobs, int lane_count = 0) {
+  bool run_for(work amount, Jobs&& jobs, int lane_count = 0) {
     static_assert(impl::is_job_system<Jobs>, NSK_IMPL_JOBS);
-    return step_work(amount, [&](const step_view& s, std::int32_t begin, std::int32_t end) {
+    return run_work(amount, [&](const step_view& s, std::int32_t begin, std::int32_t end) {
       share(jobs, lane_count, s, begin, end);
     });
   }
 
   /// No other budget exists: a sentence says so.
   template <class Budget, class... Others, class = impl::if_no_budget<Budget>>
-  bool step(Budget&&, Others&&...) {
+  bool run_for(Budget&&, Others&&...) {
     static_assert(sizeof(Budget) == 0, NSK_IMPL_BUDGET);
     return false;
   }
 
-  /// Abandons an inference that step() has begun; the next call starts anew. States keep the values of the last
+  /// Abandons an inference that run_for() has begun; the next call starts anew. States keep the values of the last
   /// complete inference, except those that steps update in place.
   void restart() {
     m_step = 0;
     m_tile = 0;
     m_flags = 0;
   }
-  /// Where step() stands: the next step to run, 0 before the start.
+  /// Where run_for() stands: the next step to run, 0 before the start.
   int current_step() const { return m_step; }
 
   // --- for job graphs that drive tiles themselves ---
@@ -280,7 +282,7 @@ class session {
   // --- states, flags, trace ---
   /// Bytes of a snapshot of all states.
   std::size_t state_bytes() const { return impl::state_bytes(m_variant); }
-  /// Gives every state its initial value, and abandons an inference that step() has begun.
+  /// Gives every state its initial value, and abandons an inference that run_for() has begun.
   void reset() {
     restart();
     impl::reset_states(memory());
@@ -292,7 +294,7 @@ class session {
     impl::save_states(memory(), to.data());
     return {};
   }
-  /// Puts a snapshot back, and abandons an inference that step() has begun.
+  /// Puts a snapshot back, and abandons an inference that run_for() has begun.
   nsk::status load(span<const std::byte> from) {
     if (from.size() < state_bytes()) return status_code::wrong_size;
     restart();
@@ -300,25 +302,23 @@ class session {
     return {};
   }
   /// Chooses the numbers of random steps. Each complete inference goes on to other numbers; seeding begins anew. Row r
-  /// of a batch gets the numbers that row 0 would get with first_row + r. Abandons an inference that step() has begun.
+  /// of a batch gets the numbers that row 0 would get with first_row + r. Abandons an inference under way.
   void seed(std::uint64_t key, std::uint32_t first_row = 0) {
     restart();
     m_random = {key, 0, first_row};
   }
-  /// What the data of this inference made necessary, as bits of run_flag (core/flags.hpp): 0 when nothing. Valid when
-  /// complete.
+  /// What the data of a complete inference made necessary, as bits of run_flag (core/flags.hpp): 0 when nothing.
   std::uint32_t flags() const { return m_flags; }
   profiler_type& profiler() { return m_profiler; }
 
  private:
   nsk::status start(const model& m, span<std::byte> memory_block, int variant_index) {
-    if (!m.is_open()) return status_code::not_open;
-    if (variant_index < 0 || variant_index >= m.variant_count()) return {status_code::bad_variant, variant_index};
+    if (const nsk::status s = m.check_variant(variant_index); !s) return s;
     const variant_view v = m.variant(variant_index);
     if (const nsk::status s = impl::supported<settings>(v); !s) return s.in_variant(variant_index);
     if (reinterpret_cast<std::uintptr_t>(memory_block.data()) % arena_alignment != 0)
       return status_code::misaligned_memory;
-    if (memory_block.size() < v.arena_bytes(1)) return status_code::too_little_memory;
+    if (memory_block.size() < v.required_bytes(1)) return status_code::too_little_memory;
     m_lanes = impl::lanes_in(v, memory_block.size());
     m_native_dot4 = impl::runs_quads<settings> && simd::has_native_dot4();
     m_variant = v;
@@ -404,7 +404,7 @@ class session {
   }
 
   template <class RunTiles>
-  bool step_work(work amount, RunTiles run_tiles) {
+  bool run_work(work amount, RunTiles run_tiles) {
     begin_slice();
     impl::work_left left{amount.macs};
     for (bool any = false; m_step < step_count(); any = true) {

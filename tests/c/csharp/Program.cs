@@ -92,12 +92,12 @@ internal static class Program
                     WriteInputs(net, step);
                     int slices = 1;
                     if (way == 0) net.Run();
-                    if (way == 1) while (!net.Step(1)) ++slices;
-                    if (way == 2) while (!net.StepFor(0)) ++slices;
+                    if (way == 1) while (!net.RunForWork(1)) ++slices;
+                    if (way == 2) while (!net.RunForTime(0)) ++slices;
                     if (way == 3) net.Run(backwards);
                     if (way == 4) net.Run(threads);
-                    if (way == 5) while (!net.Step(300000, threads)) ++slices;  // several tiles at once
-                    if (way == 6) while (!net.StepFor(0, unity)) ++slices;
+                    if (way == 5) while (!net.RunForWork(300000, threads)) ++slices;  // several tiles at once
+                    if (way == 6) while (!net.RunForTime(0, unity)) ++slices;
                     Require(slices > 1 || (way != 1 && way != 2 && way != 6), path + ": one slice");
                     Require(net.Flags == 0, path + ": flags");
                     Console.WriteLine("hash " + way + " " + number + " " + step + " " + HashOf(net).ToString("x16"));
@@ -169,15 +169,15 @@ internal static class Program
         net.Read<float>(0, output);
         net.Load(snapshot);
         input.AsSpan().CopyTo(net.Input<float>(0));
-        while (!net.Step(100000)) { }
+        while (!net.RunForWork(100000)) { }
         net.Output<float>(0).CopyTo(output);
         net.Write(0, inputArray);
-        while (!net.StepFor(1000000)) { }
+        while (!net.RunForTime(1000000)) { }
         net.Read(0, outputArray);
         net.InputArray<float>(0);
         net.Seed(1);
         net.Run(jobs);
-        while (!net.Step(300000, unity)) { }
+        while (!net.RunForWork(300000, unity)) { }
     }
 
     /// <summary>Bytes that all threads have allocated; 0 where the runtime cannot tell.</summary>

@@ -47,7 +47,7 @@ void run(UNetsukeSession& session, int way, const TArray<float>& input) {
   if (way == 0) require(session.Run(error), "Run", error);
   if (way == 1) {
     bool complete = false;
-    while (!complete) require(session.Step(0, complete, error), "Step", error);
+    while (!complete) require(session.RunForTime(0, complete, error), "RunForTime", error);
   }
   if (way == 2) {
     const int before = session.OnDone.broadcasts;

@@ -19,14 +19,14 @@ std::uint64_t operators_of(const nsk::variant_view& v) {
 
 /// Runs a model on the CPU and as a hybrid plan, whose arena holds garbage at the start; returns the number of parts.
 int check_hybrid(tested_device& on, const nsk::model& model, std::uint64_t cpu_operators, int runs = 3) {
-  aligned_bytes memory(model.arena_bytes(1));
+  aligned_bytes memory(model.required_bytes(1));
   cpu_session cpu(model, memory.span());
   REQUIRE(cpu);
   headless_hybrid<tested_device, cpu_session> net(on);
   nsk::gpu::plan_settings how;
   how.cpu_operators = cpu_operators;
   REQUIRE(net.open(model, 0, how));
-  const std::vector<std::byte> garbage(net.plan().arena_bytes(), std::byte{0x45});
+  const std::vector<std::byte> garbage(net.plan().required_arena_bytes(), std::byte{0x45});
   REQUIRE(on.write(net.arena(), 0, garbage.data(), garbage.size()));
   REQUIRE(net.session().reset(on.begin()));
   REQUIRE(on.submit());
@@ -41,7 +41,7 @@ int check_hybrid(tested_device& on, const nsk::model& model, std::uint64_t cpu_o
     }
     cpu.run();
     REQUIRE(net.run());
-    std::vector<std::byte> got(net.plan().arena_bytes());
+    std::vector<std::byte> got(net.plan().required_arena_bytes());
     REQUIRE(on.read(net.arena(), 0, got.data(), got.size()));
     for (int i = 0; i < cpu.output_count(); ++i) {
       CAPTURE(cpu_operators);

@@ -180,7 +180,7 @@ TEST_CASE("the two directions of a layer need no barrier between them") {
   const aligned_bytes file = plan_of(l).write();
   nsk::model model;
   REQUIRE(nsk::open({file.data(), file.size()}, model));
-  std::vector<std::byte> space(nsk::gpu::plan_bytes(model.variant()));
+  std::vector<std::byte> space(nsk::gpu::plan::required_bytes(model.variant()));
   nsk::gpu::plan plan;
   REQUIRE(nsk::gpu::plan::make(model.variant(), {}, space, plan));
   REQUIRE(plan.dispatch_count() == 2);

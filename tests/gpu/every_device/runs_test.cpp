@@ -193,7 +193,7 @@ TEST_CASE("slices of several sessions, in one list or in many, give the bits of 
     for (int frame = 0; !done[0] || !done[1] || !done[2]; ++frame) {
       REQUIRE(frame < 100);
       for (std::size_t i = 0; i < 3; ++i)
-        if (!done[i]) REQUIRE(net[i].gpu().session().record(*list, nsk::work{1}, done[i]));
+        if (!done[i]) REQUIRE(net[i].gpu().session().record_for(*list, nsk::work{1}, done[i]));
       if (one_list) continue;
       REQUIRE(on->submit());
       list = &on->begin();
@@ -211,7 +211,7 @@ TEST_CASE("a ring holds the outputs of the frames that it names") {
   net.fill_inputs(4);
   REQUIRE(net.gpu().write_input(0, net.cpu().input_bytes(0).data()));
   tested_device::buffer seen;
-  const std::size_t bytes = nsk::gpu::ring_slot_bytes(net.plan());
+  const std::size_t bytes = nsk::gpu::read_back_ring<tested_device>::required_bytes(net.plan(), 1);
   REQUIRE(on->create_buffer(3 * bytes, true, seen));
   nsk::gpu::read_back_ring<tested_device> ring(net.plan(), seen, 3);
   for (std::uint64_t frame = 1; frame <= 7; ++frame) {
@@ -249,7 +249,7 @@ plan_spec with_check(plan_spec p) {
   const aligned_bytes file = p.write();
   nsk::model model;
   REQUIRE(nsk::open({file.data(), file.size()}, model));
-  aligned_bytes memory(model.arena_bytes(1));
+  aligned_bytes memory(model.required_bytes(1));
   cpu_session cpu(model, memory.span());
   REQUIRE(cpu);
   const auto block_of = [](nsk::span<const std::byte> bytes) {
@@ -271,10 +271,9 @@ plan_spec with_check(plan_spec p) {
 
 /// Runs the self-test of a session on a device with buffers of its own.
 nsk::gpu::status selftest_on(forgetful_device& on, headless<forgetful_device>& net) {
-  const std::size_t up = nsk::gpu::selftest_upload_bytes(net.plan()),
-                    down = nsk::gpu::selftest_read_back_bytes(net.plan());
-  std::vector<std::byte> upload(up), read_back(down);
   nsk::gpu::selftest_buffers<forgetful_device> host;
+  const std::size_t up = host.required_upload_bytes(net.plan()), down = host.required_read_back_bytes(net.plan());
+  std::vector<std::byte> upload(up), read_back(down);
   REQUIRE(on.create_buffer(up, true, host.upload));
   REQUIRE(on.create_buffer(down, true, host.read_back));
   host.upload_bytes = {upload.data(), up};

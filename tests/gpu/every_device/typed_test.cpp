@@ -199,7 +199,7 @@ TEST_CASE("dispatches that share a word of small elements are kept apart by a ba
   const aligned_bytes file = t.finished().write();
   nsk::model model;
   REQUIRE(nsk::open({file.data(), file.size()}, model));
-  std::vector<std::byte> space(nsk::gpu::plan_bytes(model.variant()));
+  std::vector<std::byte> space(nsk::gpu::plan::required_bytes(model.variant()));
   nsk::gpu::plan plan;
   REQUIRE(nsk::gpu::plan::make(model.variant(), {}, space, plan));
   CHECK(plan.dispatch(1).barrier);

@@ -87,7 +87,7 @@ constexpr std::ptrdiff_t texel_bytes = 4;
 
 /// The same frame by the CPU engine.
 std::vector<std::uint8_t> enlarge_on_cpu(const nsk::model& model, const std::vector<std::uint8_t>& frame) {
-  aligned_bytes memory(model.arena_bytes());
+  aligned_bytes memory(model.required_bytes());
   cpu_session net(model, memory.span());
   REQUIRE(net);
   const nsk::span<const std::int32_t> in = model.input(0).shape(), out = model.output(0).shape();

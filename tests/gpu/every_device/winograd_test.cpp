@@ -121,7 +121,7 @@ TEST_CASE("Winograd: three dispatches per step, with barriers between them, give
       CHECK(p.traffic(2).read == bytes);
       CHECK(p.traffic(2).written == bytes);
       CHECK(p.traffic(3).read == bytes);
-      CHECK(p.arena_bytes() >= net.variant().shared_bytes() + 2 * bytes);
+      CHECK(p.required_arena_bytes() >= net.variant().shared_bytes() + 2 * bytes);
       net.fill_inputs(6);
       CHECK(net.run().relative() <= (halves ? 2e-3 : 1e-5));
       const aligned_bytes first = net.device_arena();

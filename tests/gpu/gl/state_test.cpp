@@ -96,7 +96,7 @@ run_result run_network(Device& device, F&& disturb) {
   REQUIRE(net.session().record(device.begin()));
   disturb();
   REQUIRE(device.submit());
-  run_result r{aligned_bytes(net.plan().arena_bytes()), std::vector<std::uint8_t>(frame.size())};
+  run_result r{aligned_bytes(net.plan().required_arena_bytes()), std::vector<std::uint8_t>(frame.size())};
   disturb();
   REQUIRE(device.read(net.arena(), 0, r.arena.data(), r.arena.size()));
   disturb();

@@ -56,7 +56,7 @@ std::string text_of(const key_words& k) {
 void check_counts(const nsk::variant_view& v, const gpu::plan& merged) {
   gpu::plan_settings how;
   how.separable = gpu::merging::never;
-  aligned_bytes space(gpu::plan_bytes(v, how));
+  aligned_bytes space(gpu::plan::required_bytes(v, how));
   gpu::plan plan;
   REQUIRE(gpu::plan::make(v, how, space.span(), plan));
   CHECK(plan.dispatch_count() == 51);
@@ -77,7 +77,7 @@ void add_needed(const model_file& file, needed_permutations& needed) {
   const aligned_bytes bytes = file.bytes();
   nsk::model model;
   REQUIRE(nsk::open({bytes.data(), bytes.size()}, model));
-  aligned_bytes space(gpu::plan_bytes(model.variant(), hybrid()));
+  aligned_bytes space(gpu::plan::required_bytes(model.variant(), hybrid()));
   gpu::plan plan;
   REQUIRE(gpu::plan::make(model.variant(), hybrid(), space.span(), plan));
   if (plan.cpu_part_count() > 0) std::printf("%s has steps on the CPU: not recorded step by step\n", file.name.c_str());
@@ -253,7 +253,7 @@ TEST_CASE("mesh: at most 275 barriers before the steps that have no integers and
     const aligned_bytes bytes = f.bytes();
     nsk::model model;
     REQUIRE(nsk::open({bytes.data(), bytes.size()}, model));
-    aligned_bytes space(gpu::plan_bytes(model.variant(), hybrid()));
+    aligned_bytes space(gpu::plan::required_bytes(model.variant(), hybrid()));
     gpu::plan plan;
     REQUIRE(gpu::plan::make(model.variant(), hybrid(), space.span(), plan));
     int barriers = 0;

@@ -219,11 +219,11 @@ TEST_CASE("checked_device objects to an arena that is smaller than its plan") {
   REQUIRE(nsk::open({file.data(), file.size()}, model));
   null_device null;
   checked device(null);
-  aligned_bytes space(gpu::plan_bytes(model.variant())), memory(4096);
+  aligned_bytes space(gpu::plan::required_bytes(model.variant())), memory(4096);
   gpu::plan plan;
   REQUIRE(gpu::plan::make(model.variant(), {}, space.span(), plan));
   null_device::buffer weights, arena;
-  std::size_t weight_bytes = model.weights().size(), arena_bytes = plan.arena_bytes();
+  std::size_t weight_bytes = model.weights().size(), arena_bytes = plan.required_arena_bytes();
   bool fits = false;
   SUBCASE("both fit") { fits = true; }
   SUBCASE("arena") { arena_bytes -= 4; }

@@ -81,7 +81,7 @@ TEST_CASE("planning and recording take nothing from the heap, and nothing is mad
   null_device device;
   headless<null_device> net(device);
   REQUIRE(net.open(sample.model));
-  aligned_bytes space(gpu::plan_bytes(sample.model.variant()));
+  aligned_bytes space(gpu::plan::required_bytes(sample.model.variant()));
   const auto made = [&] { return device.counts.pipelines_made + device.counts.buffers_made; };
   const std::uint64_t before = made();
   const long heap = heap_calls;
@@ -92,7 +92,7 @@ TEST_CASE("planning and recording take nothing from the heap, and nothing is mad
   bool done = false;
   for (int i = 0; i < 100; ++i) {
     good = good && net.session().record(device.begin()) && net.session().reset(device.begin());
-    good = good && net.session().record(device.begin(), nsk::work{1000}, done);
+    good = good && net.session().record_for(device.begin(), nsk::work{1000}, done);
     good = good && net.session().record(device.begin(), 0, 2);
   }
   CHECK(heap_calls == heap);

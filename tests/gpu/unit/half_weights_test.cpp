@@ -70,14 +70,14 @@ TEST_CASE("16-bit weights: biases stay as they are, and what follows the panels 
   const dense_layer layer(ordinary());
   REQUIRE(layer.is_half());
   const nsk::variant_view v = layer.model.variant();
-  const std::size_t bytes = gpu::half_weights_bytes(v, layer.how);
+  const std::size_t bytes = gpu::half_weights::required_bytes(v, layer.how);
   // 12 bytes of a constant; [24 biases][4][24] as one panel; the pad.
   CHECK(bytes == 64 + (24 * 4 + 4 * 24 * 2 + 63) / 64 * 64 + 64);
   aligned_bytes packed(bytes);
-  CHECK(gpu::write_half_weights(v, layer.how, {packed.data(), bytes - 1}).code() ==
+  CHECK(gpu::half_weights::write(v, layer.how, {packed.data(), bytes - 1}).code() ==
         gpu::status_code::too_little_memory);
-  CHECK(gpu::write_half_weights(v, {}, packed.span()).code() == gpu::status_code::not_ready);
-  REQUIRE(gpu::write_half_weights(v, layer.how, packed.span()));
+  CHECK(gpu::half_weights::write(v, {}, packed.span()).code() == gpu::status_code::not_ready);
+  REQUIRE(gpu::half_weights::write(v, layer.how, packed.span()));
   const auto whole = [&](std::size_t at) {
     float x;
     std::memcpy(&x, packed.data() + at, sizeof x);
@@ -129,18 +129,19 @@ TEST_CASE("a plan of 16-bit weights reads fewer bytes, and its session refuses t
   aligned_bytes space[2];
   for (const int i : {0, 1}) {
     if (i == 1) how.half_weights = model.weights();
-    space[i] = aligned_bytes(gpu::plan_bytes(model.variant(), how));
+    space[i] = aligned_bytes(gpu::plan::required_bytes(model.variant(), how));
     REQUIRE(gpu::plan::make(model.variant(), how, space[i].span(), plan[i]));
   }
   CHECK(plan[0].weight_bytes() == 0);
-  CHECK(plan[1].weight_bytes() == gpu::half_weights_bytes(model.variant(), how));
+  CHECK(plan[1].weight_bytes() == gpu::half_weights::required_bytes(model.variant(), how));
   CHECK(plan[1].traffic().constants < plan[0].traffic().constants);
   CHECK(plan[1].traffic().activations() == plan[0].traffic().activations());
   CHECK(plan[1].barrier_count() == plan[0].barrier_count());
   null_device device;
-  aligned_bytes memory(gpu::session_bytes<null_device>(plan[1]));
+  aligned_bytes memory(gpu::session<null_device>::required_bytes(plan[1]));
   const auto made = [&](std::size_t bytes) {
-    return gpu::session<null_device>(device, plan[1], {{1, bytes}, {2, plan[1].arena_bytes()}}, bytes, memory.span())
+    return gpu::session<null_device>(device, plan[1], {{1, bytes}, {2, plan[1].required_arena_bytes()}}, bytes,
+                                     memory.span())
         .status()
         .code();
   };

@@ -20,7 +20,7 @@ struct half_plan {
     REQUIRE(nsk::open({file.data(), file.size()}, model));
     gpu::plan_settings how;
     how.half_activations = halves;
-    space = aligned_bytes(gpu::plan_bytes(model.variant(), how));
+    space = aligned_bytes(gpu::plan::required_bytes(model.variant(), how));
     REQUIRE(gpu::plan::make(model.variant(), how, space.span(), plan));
   }
 };

@@ -19,7 +19,7 @@ constexpr std::uint64_t bit(nsk::op o) { return std::uint64_t{1} << static_cast<
 struct planned {
   planned(const plan_spec& p, const gpu::plan_settings& how) : file(p.write()) {
     REQUIRE(nsk::open({file.data(), file.size()}, model));
-    space = aligned_bytes(gpu::plan_bytes(model.variant(), how));
+    space = aligned_bytes(gpu::plan::required_bytes(model.variant(), how));
     status = gpu::plan::make(model.variant(), how, space.span(), plan);
   }
   aligned_bytes file, space;
@@ -69,7 +69,7 @@ TEST_CASE("only what crosses the border is copied, and gaps go both ways") {
   CHECK(p.plan.cpu_part(0).upload_bytes() == (7 * 10 + 8) * 16 * 4);  // rows with their borders
   CHECK(p.plan.cpu_part(1).read_back_bytes() == 8 * 8 * 16 * 4 + wide);
   CHECK(p.plan.cpu_part(1).upload_bytes() == wide);
-  CHECK(p.plan.read_back_bytes() == 8 * 8 * 16 * 4 + wide);
+  CHECK(p.plan.required_read_back_bytes() == 8 * 8 * 16 * 4 + wide);
 }
 
 TEST_CASE("what a part makes and uses itself does not cross the border") {
@@ -88,10 +88,10 @@ TEST_CASE("parts are recorded with their copies and nothing else; a whole infere
   null_device::buffer weights, arena;
   gpu::staging_buffers<null_device> staging;
   REQUIRE(device.create_buffer(p.model.weights().size(), false, weights));
-  REQUIRE(device.create_buffer(p.plan.arena_bytes(), false, arena));
-  REQUIRE(device.create_buffer(p.plan.upload_bytes(), true, staging.upload));
-  REQUIRE(device.create_buffer(p.plan.read_back_bytes(), true, staging.read_back));
-  aligned_bytes memory(gpu::session_bytes<null_device>(p.plan));
+  REQUIRE(device.create_buffer(p.plan.required_arena_bytes(), false, arena));
+  REQUIRE(device.create_buffer(p.plan.required_upload_bytes(), true, staging.upload));
+  REQUIRE(device.create_buffer(p.plan.required_read_back_bytes(), true, staging.read_back));
+  aligned_bytes memory(gpu::session<null_device>::required_bytes(p.plan));
   gpu::session<null_device> net(device, p.plan, {weights, arena}, p.model.weights().size(), memory.span());
   REQUIRE(net);
   null_device::list list;
@@ -119,7 +119,8 @@ TEST_CASE("parts are recorded with their copies and nothing else; a whole infere
 TEST_CASE("run_cpu refuses another part, memory or buffers that are too small") {
   planned p(make_cnn().plan, hybrid(bit(nsk::op::conv_2d)));
   REQUIRE(p.status);
-  aligned_bytes memory(p.model.arena_bytes(1)), read_back(p.plan.read_back_bytes()), upload(p.plan.upload_bytes());
+  aligned_bytes memory(p.model.required_bytes(1)), read_back(p.plan.required_read_back_bytes()),
+      upload(p.plan.required_upload_bytes());
   test::cpu_session cpu(p.model, memory.span());
   const auto run = [&](int i, std::size_t arena, std::size_t down, std::size_t up) {
     return gpu::run_cpu(p.plan, i, cpu, {memory.data(), arena}, {read_back.data(), down}, {upload.data(), up}).code();

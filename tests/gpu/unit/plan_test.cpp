@@ -13,9 +13,13 @@ TEST_CASE("a plan has a dispatch per step, and a barrier only where bytes meet")
   const aligned_bytes file = make_cnn().plan.write();
   nsk::model model;
   REQUIRE(nsk::open({file.data(), file.size()}, model));
-  aligned_bytes space(gpu::plan_bytes(model.variant()));
+  aligned_bytes space(gpu::plan::required_bytes(model));
+  CHECK(space.size() == gpu::plan::required_bytes(model.variant()));
   gpu::plan plan;
-  REQUIRE(gpu::plan::make(model.variant(), {}, space.span(), plan));
+  REQUIRE(gpu::plan::make(model, {}, space.span(), plan));
+  CHECK(gpu::plan::make(model, {}, space.span(), plan, 1).code() == gpu::status_code::bad_variant);
+  CHECK(gpu::plan::make(nsk::model(), {}, space.span(), plan).code() == gpu::status_code::not_open);
+  CHECK(gpu::plan::required_bytes(model, {}, 1) == 0);
   CHECK(plan.dispatch_count() == cnn_sample::steps);
   // The convolution and the copy fill two slices of one buffer.
   CHECK(plan.barrier_count() == cnn_sample::steps - 2);
@@ -36,7 +40,7 @@ TEST_CASE("a row of a batch is summed up alike in plans of any number of rows") 
     CAPTURE(rows);
     gpu::plan_settings how;
     how.rows = rows;
-    aligned_bytes space(gpu::plan_bytes(model.variant(), how));
+    aligned_bytes space(gpu::plan::required_bytes(model.variant(), how));
     gpu::plan plan;
     REQUIRE(gpu::plan::make(model.variant(), how, space.span(), plan));
     REQUIRE(plan.dispatch_count() == 2);
@@ -58,7 +62,7 @@ TEST_CASE("a barrier keeps what is still read from being overwritten") {
   const aligned_bytes file = p.write();
   nsk::model model;
   REQUIRE(nsk::open({file.data(), file.size()}, model));
-  aligned_bytes space(gpu::plan_bytes(model.variant()));
+  aligned_bytes space(gpu::plan::required_bytes(model.variant()));
   gpu::plan plan;
   REQUIRE(gpu::plan::make(model.variant(), {}, space.span(), plan));
   for (int i = 1; i < 4; ++i) CHECK(plan.dispatch(i).barrier);

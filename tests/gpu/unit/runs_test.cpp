@@ -20,13 +20,17 @@ namespace {
 struct recorded {
   explicit recorded(const plan_spec& p, gpu::plan_settings how = {}) : file(p.write()) {
     REQUIRE(nsk::open({file.data(), file.size()}, model));
-    space = aligned_bytes(gpu::plan_bytes(model.variant(), how));
+    space = aligned_bytes(gpu::plan::required_bytes(model.variant(), how));
     status = gpu::plan::make(model.variant(), how, space.span(), plan);
     if (status) open();
   }
   void open() {
-    memory = aligned_bytes(gpu::session_bytes<null_device>(plan));
-    net = {device, plan, {{1, model.weights().size()}, {2, plan.arena_bytes()}}, model.weights().size(), memory.span()};
+    memory = aligned_bytes(gpu::session<null_device>::required_bytes(plan));
+    net = {device,
+           plan,
+           {{1, model.weights().size()}, {2, plan.required_arena_bytes()}},
+           model.weights().size(),
+           memory.span()};
     status = net.status();
   }
   aligned_bytes file, space, memory;
@@ -67,14 +71,14 @@ TEST_CASE("slices record every dispatch once, and the last one says so") {
   for (const std::uint64_t work : {std::uint64_t{1}, std::uint64_t{20000}, ~std::uint64_t{0}}) {
     const auto before = r.device.counts.dispatches;
     int slices = 0;
-    for (bool done = false; !done; ++slices) REQUIRE(r.net.record(r.list, nsk::work{work}, done));
+    for (bool done = false; !done; ++slices) REQUIRE(r.net.record_for(r.list, nsk::work{work}, done));
     CHECK(r.device.counts.dispatches - before == static_cast<std::uint64_t>(r.plan.dispatch_count()));
     CHECK(r.net.next_dispatch() == 0);
     if (work == 1) CHECK(slices == r.plan.dispatch_count());
     if (work > 20000) CHECK(slices == 1);
   }
   bool done = true;
-  REQUIRE(r.net.record(r.list, nsk::work{1}, done));
+  REQUIRE(r.net.record_for(r.list, nsk::work{1}, done));
   CHECK_FALSE(done);
   CHECK(r.net.next_dispatch() == 1);
   REQUIRE(r.net.reset(r.list));
@@ -92,14 +96,14 @@ TEST_CASE("a step of two dispatches is paid once") {
   REQUIRE(r.status);
   REQUIRE(r.plan.dispatch_count() == 2);
   bool done = false;
-  REQUIRE(r.net.record(r.list, nsk::work{512 * 64 + 1}, done));
+  REQUIRE(r.net.record_for(r.list, nsk::work{512 * 64 + 1}, done));
   CHECK(done);
 }
 
 TEST_CASE("weights and arenas that a device cannot bind are refused when a session is made") {
   recorded r(make_cnn().plan);
   REQUIRE(r.status);
-  const std::uint64_t weights = r.model.weights().size(), arena = r.plan.arena_bytes();
+  const std::uint64_t weights = r.model.weights().size(), arena = r.plan.required_arena_bytes();
   const std::uint64_t larger = weights > arena ? weights : arena;
   r.device.max_binding_bytes = larger;
   r.open();
@@ -161,8 +165,8 @@ TEST_CASE("states are saved and loaded by one copy each") {
 TEST_CASE("a ring hands out the newest complete frame and never overwrites it") {
   recorded r(make_cnn().plan);
   REQUIRE(r.status);
-  CHECK(gpu::ring_slot_bytes(r.plan) == 40);
-  CHECK(gpu::ring_slot_bytes(r.plan, 0) == 0);
+  CHECK(gpu::read_back_ring<null_device>::required_bytes(r.plan, 1) == 40);
+  CHECK(gpu::read_back_ring<null_device>::required_bytes(r.plan, 3, 0) == 0);
   gpu::read_back_ring<null_device> ring(r.plan, {5, 200}, 4, gpu::all_outputs, 8);
   CHECK(ring.newest() == nullptr);
   REQUIRE(ring.record(r.list, r.net, 1));
@@ -220,7 +224,7 @@ TEST_CASE("a ring of one slot, or of too many, is refused; a slot holds the outp
   CHECK(many.record(r.list, r.net, 1).code() == code::bad_gpu_buffer);
   const gpu::output_set some = 1u << 1 | 1u << 2;  // action and mean, of six rows
   gpu::read_back_ring<null_device> ring(r.plan, {5, 4096}, 2, some);
-  CHECK(gpu::ring_slot_bytes(r.plan, some) == 6 * 8 + 6 * 4);
+  CHECK(gpu::read_back_ring<null_device>::required_bytes(r.plan, 1, some) == 6 * 8 + 6 * 4);
   CHECK(ring.offset_of(1) == 0);
   CHECK(ring.offset_of(2) == 48);
   const auto before = r.device.counts.copied_bytes;
@@ -241,7 +245,8 @@ TEST_CASE("the self-test refuses files without check vectors, small buffers and 
   p.checks.push_back({{std::vector<std::uint8_t>(8 * 8 * 3 * 4)}, {std::vector<std::uint8_t>(40, 1)}, 0});
   recorded r(p);
   REQUIRE(r.status);
-  const std::size_t up = gpu::selftest_upload_bytes(r.plan), down = gpu::selftest_read_back_bytes(r.plan);
+  const std::size_t up = gpu::selftest_buffers<null_device>::required_upload_bytes(r.plan),
+                    down = gpu::selftest_buffers<null_device>::required_read_back_bytes(r.plan);
   CHECK(down == 40);
   CHECK(test_of(r, up - 1, down) == code::bad_gpu_buffer);
   CHECK(test_of(r, up, down - 1) == code::bad_gpu_buffer);

@@ -13,7 +13,7 @@ struct stored {
   explicit stored(const plan_spec& p, gpu::merging how, gpu::plan_settings settings = {}) : file(p.write()) {
     REQUIRE(nsk::open({file.data(), file.size()}, model));
     settings.separable = how;
-    space = aligned_bytes(gpu::plan_bytes(model.variant(), settings));
+    space = aligned_bytes(gpu::plan::required_bytes(model.variant(), settings));
     REQUIRE(gpu::plan::make(model.variant(), settings, space.span(), plan));
   }
   aligned_bytes file, space;
@@ -53,20 +53,21 @@ TEST_CASE("two steps in one dispatch: it has the number of the second, and count
   CHECK(two.plan.traffic().constants == one.plan.traffic().constants);
   // Slices of work: neg, then 9 * 24 + 24 * 24 multiply-adds in one dispatch.
   null_device device;
-  aligned_bytes memory(gpu::session_bytes<null_device>(one.plan));
-  gpu::session<null_device> net(device, one.plan, {{1, one.model.weights().size()}, {2, one.plan.arena_bytes()}},
+  aligned_bytes memory(gpu::session<null_device>::required_bytes(one.plan));
+  gpu::session<null_device> net(device, one.plan,
+                                {{1, one.model.weights().size()}, {2, one.plan.required_arena_bytes()}},
                                 one.model.weights().size(), memory.span());
   REQUIRE(net);
   null_device::list list;
   bool done = false;
-  REQUIRE(net.record(list, nsk::work{1}, done));
+  REQUIRE(net.record_for(list, nsk::work{1}, done));
   REQUIRE(net.next_dispatch() == 1);
-  REQUIRE(net.record(list, nsk::work{9 * 24 + 24 * 24}, done));
+  REQUIRE(net.record_for(list, nsk::work{9 * 24 + 24 * 24}, done));
   CHECK(net.next_dispatch() == 2);
   // A budget for the second step alone is used up by both.
   net.restart();
   const auto work_of = [&](int step) { return nsk::impl::work_of(one.model.variant().step(step)); };
-  REQUIRE(net.record(list, nsk::work{work_of(0) + work_of(2)}, done));
+  REQUIRE(net.record_for(list, nsk::work{work_of(0) + work_of(2)}, done));
   CHECK(net.next_dispatch() == 1);
 }
 

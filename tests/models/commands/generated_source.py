@@ -49,8 +49,8 @@ int main(int argc, char** argv) {{
   const std::byte* from = read_file(argv[1], input_bytes);
   const std::byte* const weights = argc > 3 ? read_file(argv[3], weight_bytes) : nullptr;
   static_cast<void>(weights);
-  auto* const memory = static_cast<std::byte*>(std::aligned_alloc(64, ({name}::arena_bytes + 63) / 64 * 64));
-  {name}::net net({{memory, {name}::arena_bytes}}{weights});
+  auto* const memory = static_cast<std::byte*>(std::aligned_alloc(64, ({name}::required_bytes + 63) / 64 * 64));
+  {name}::net net({{memory, {name}::required_bytes}}{weights});
   if (!net.status()) return std::puts(net.status().name()), 4;
   std::FILE* const to = std::fopen(argv[2], "wb");
   for (int step = 0; step < {steps}; ++step) {{
@@ -276,7 +276,7 @@ def edits(folder):
     if not np.array_equal(np.frombuffer(outputs, np.float32), np.clip(three * np.clip(three * x, 0, 1), 0, 1).ravel()):
         raise SystemExit("a clip in two lines of the header does not clip")
     small = folder / "small_arena.hpp"
-    small.write_text(re.sub(r"arena_bytes = \d+", "arena_bytes = 64", text))
+    small.write_text(re.sub(r"required_bytes = \d+", "required_bytes = 64", text))
     done = subprocess.run([compilers()[0], "-std=c++17", f"-I{REPOSITORY / 'include'}", "-fsyntax-only", small], capture_output=True, text=True)
     if "a tensor is outside the arena" not in done.stderr:
         raise SystemExit(f"an arena that is too small compiles: {done.stderr[:500]}")

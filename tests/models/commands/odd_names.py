@@ -76,7 +76,7 @@ def compiles(folder):
     reads = "".join(f"  std::fwrite(net.out.{n}.data(), 4, 4, to);\n" for n in found)
     (folder / "nasty.cpp").write_text("".join(f"#include <{h}>\n" for h in HEADERS) + own + f"""#include "nasty.hpp"
 int main(int, char** argv) {{
-  alignas(64) static std::byte memory[tested::arena_bytes];
+  alignas(64) static std::byte memory[tested::required_bytes];
   tested::net net({{memory, sizeof memory}});
   if (!net.status()) return 4;
   std::FILE* const from = std::fopen(argv[1], "rb");

@@ -178,11 +178,11 @@ bool run_model(const char* path, bool plain) {
     std::printf("%s refused %s\n", name.c_str(), s.name());
     return false;
   }
-  block memory(m.arena_bytes(max_lanes));
+  block memory(m.required_bytes(max_lanes));
   use u{file, memory};
   const std::size_t stack = test::own_stack_of(open_and_run, &u);
   std::printf("%s heap %ld\n%s stack %zu\n", name.c_str(), u.heap_calls, name.c_str(), stack);
-  const session tight(m, {memory.data, m.arena_bytes(1)}), short_of_one(m, {memory.data, m.arena_bytes(1) - 1});
+  const session tight(m, {memory.data, m.required_bytes(1)}), short_of_one(m, {memory.data, m.required_bytes(1) - 1});
   std::printf("%s arena %s\n", name.c_str(), tight && !short_of_one ? "exact" : "inexact");
   session net(m, {memory.data, memory.size});
   if (!net) return false;
@@ -198,14 +198,14 @@ bool run_model(const char* path, bool plain) {
   report(name, "shuffled", net);
   run_tiles_backwards(net);
   report(name, "backwards", net);
-  while (!net.step(nsk::work{1})) {
+  while (!net.run_for(nsk::work{1})) {
   }
   report(name, "one-tile-budget", net);
-  while (!net.step(nsk::work{1000000}, jobs{true}, 2)) {
+  while (!net.run_for(nsk::work{1000000}, jobs{true}, 2)) {
   }
   report(name, "megamac-budget", net);
   long now = 0;
-  while (!net.step(nsk::microseconds{5}, [&now] { return ++now; })) {
+  while (!net.run_for(nsk::microseconds{5}, [&now] { return ++now; })) {
   }
   report(name, "time-budget", net);
 #if defined(__SSE__) || defined(__aarch64__)

@@ -199,7 +199,7 @@ void judge_report(json& report, const model& m, const device_profile& p) {
     work.push_back(describe_work(v.step(i)));
     best.push_back(report["steps"][static_cast<std::size_t>(i)]["min_us"]);
   }
-  add_verdict(report, judge(p, work, best, static_cast<double>(m.weights().size() + v.arena_bytes())), p);
+  add_verdict(report, judge(p, work, best, static_cast<double>(m.weights().size() + v.required_bytes())), p);
 }
 
 /// Whole runs on a device: its own clock, what recording takes, and the time until outputs are back.

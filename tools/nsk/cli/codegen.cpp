@@ -39,7 +39,7 @@ exit_code codegen(const codegen_options& o, command_files& files) {
   if (!o.quiet)
     std::printf("%s: %s::net, %d steps, arena %s, weights %s %s\n", o.output.c_str(), name.c_str(),
                 file.view.variant(variant).step_count(),
-                bytes_text(static_cast<double>(file.view.variant(variant).arena_bytes(1))).c_str(),
+                bytes_text(static_cast<double>(file.view.variant(variant).required_bytes(1))).c_str(),
                 bytes_text(static_cast<double>(bytes)).c_str(), embed ? "embedded" : ("in " + weights).c_str());
   return exit_code::good;
 }

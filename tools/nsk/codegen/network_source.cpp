@@ -222,12 +222,12 @@ class network_writer {
       text += "constexpr nsk::codegen::tensor " + id + " = " + tensor_text(t) + ";\n";
       if (t.where() != storage::constant) places += (places.empty() ? "" : ", ") + id;
     }
-    text += "\nconstexpr std::size_t arena_bytes = " + std::to_string(m_variant.arena_bytes(1)) +
+    text += "\nconstexpr std::size_t required_bytes = " + std::to_string(m_variant.required_bytes(1)) +
             ", weights_bytes = " + std::to_string(m_constants.bytes()) + ";\n";
     if (!places.empty())
-      text +=
-          "constexpr nsk::codegen::tensor arena_tensors[] = {" + places + "};\n" +
-          "static_assert(nsk::codegen::are_inside(arena_tensors, arena_bytes), \"a tensor is outside the arena\");\n";
+      text += "constexpr nsk::codegen::tensor arena_tensors[] = {" + places + "};\n" +
+              "static_assert(nsk::codegen::are_inside(arena_tensors, required_bytes), \"a tensor is outside the "
+              "arena\");\n";
     return text + "\n";
   }
 
@@ -236,7 +236,7 @@ class network_writer {
     std::string text;
     if (embed) text += "inline const std::byte* embedded_weights();\n\n";
     text +=
-        "/// The network. Ask status() before anything else; `memory` starts at a multiple of 64, has arena_bytes, "
+        "/// The network. Ask status() before anything else; `memory` starts at a multiple of 64, has required_bytes, "
         "and\n"
         "/// outlives it" +
         std::string(embed ? "" : ", as does the content of the file of weights, at a multiple of 64 too") +
@@ -247,7 +247,7 @@ class network_writer {
                                             format_text("0x%016llxu", static_cast<unsigned long long>(m_tag)) + ")";
     text += std::string("  explicit net(nsk::span<std::byte> memory") +
             (embed ? "" : ", nsk::span<const std::byte> weights_file") +
-            ")\n      : m_status(m.take(memory, arena_bytes, " + weights + "))";
+            ")\n      : m_status(m.take(memory, required_bytes, " + weights + "))";
     for (const port_list* p : {&m_in, &m_out, &m_state})
       if (!p->empty()) text += std::string(",\n        ") + p->member + "{" + p->initial + "}";
     text +=

@@ -179,7 +179,7 @@ struct stored_plan {
   gpu::status made;
 
   stored_plan(const variant_view& v, const gpu::plan_settings& how)
-      : space(gpu::plan_bytes(v, how) / sizeof(std::uint64_t) + 1),
+      : space(gpu::plan::required_bytes(v, how) / sizeof(std::uint64_t) + 1),
         made(gpu::plan::make(v, how, {reinterpret_cast<std::byte*>(space.data()), space.size() * sizeof(std::uint64_t)},
                              plan)) {}
 };
@@ -240,7 +240,8 @@ json gpu_plan_report(const variant_view& v, span<const std::byte> weights, const
   how.half_activations = stored_as.activations;
   if (stored_as.weights) how.half_weights = weights;
   how.hybrid = true;  // so that what has a shader is counted where other steps have none
-  json report = {{"plan_bytes", gpu::plan_bytes(v, how)}, {"arena_bytes", v.shared_bytes()}, {"steps", json::array()}};
+  json report = {
+      {"plan_bytes", gpu::plan::required_bytes(v, how)}, {"arena_bytes", v.shared_bytes()}, {"steps", json::array()}};
   report["pipelines"] = json::array();
   report["states"] = {{"dispatches", 0}, {"barriers", 0}, {"barrier_before", false}};
   report["reset_dispatches"] = 0;
@@ -254,7 +255,7 @@ json gpu_plan_report(const variant_view& v, span<const std::byte> weights, const
   const gpu::status made = stored.made;
   report["refused"] = made ? json(nullptr) : json(status_text(made, v));
   if (made) {
-    report["arena_bytes"] = plan.arena_bytes();
+    report["arena_bytes"] = plan.required_arena_bytes();
     report["half_bytes"] = half_bytes(v, how);
     report["pipelines"] = describe_pipelines(plan);
     report["reset_dispatches"] = plan.reset_count();

@@ -82,7 +82,7 @@ step_estimate estimate(const device_profile& p, const step_work& w, double footp
 }
 
 std::vector<step_estimate> estimate(const device_profile& p, const model& m, const variant_view& v) {
-  const double footprint = static_cast<double>(m.weights().size() + v.arena_bytes());
+  const double footprint = static_cast<double>(m.weights().size() + v.required_bytes());
   std::vector<step_estimate> result;
   for (int i = 0; i < v.step_count(); ++i) result.push_back(estimate(p, describe_work(v.step(i)), footprint));
   return result;

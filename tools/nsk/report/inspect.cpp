@@ -216,7 +216,7 @@ json variant(const model& m, const variant_view& v, converter_notes& notes, cons
     if (v.batch() > 1) result["batch_work"].push_back(work_of_rows(v, rows));
   result["arena"] = {{"shared_bytes", v.shared_bytes()},
                      {"lane_bytes", v.lane_bytes()},
-                     {"bytes", v.arena_bytes()},
+                     {"bytes", v.required_bytes()},
                      {"map", arena_map(v)}};
 
   std::uint64_t macs = 0;

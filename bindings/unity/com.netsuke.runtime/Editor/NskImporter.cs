@@ -38,7 +38,7 @@ namespace Netsuke.Editor
         /// <summary>Name, ports and memory, a line each.</summary>
         public static string Describe(NskModel model)
         {
-            StringBuilder text = new StringBuilder(model.Name + ": " + model.ArenaBytes() + " bytes of memory\n");
+            StringBuilder text = new StringBuilder(model.Name + ": " + model.RequiredBytes() + " bytes of memory\n");
             foreach (NskPort port in model.Inputs()) text.Append("in  ").Append(Line(port));
             foreach (NskPort port in model.Outputs()) text.Append("out ").Append(Line(port));
             return text.ToString();

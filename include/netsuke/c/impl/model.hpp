@@ -83,8 +83,8 @@ inline nsk_status c_describe(const port_view& from, nsk_port* port, std::size_t 
 NSK_END
 
 extern "C" {
-size_t nsk_prepared_bytes(const void* file, size_t file_bytes) noexcept {
-  return file == nullptr ? 0 : nsk::prepared_bytes({static_cast<const std::byte*>(file), file_bytes});
+size_t nsk_prepare_required_bytes(const void* file, size_t file_bytes) noexcept {
+  return file == nullptr ? 0 : nsk::required_bytes({static_cast<const std::byte*>(file), file_bytes});
 }
 nsk_status nsk_prepare(const void* file, size_t file_bytes, void* memory, size_t memory_bytes) noexcept {
   if (file == nullptr) return nsk::impl::c_bad_argument(0);
@@ -93,7 +93,7 @@ nsk_status nsk_prepare(const void* file, size_t file_bytes, void* memory, size_t
       nsk::prepare({static_cast<const std::byte*>(file), file_bytes}, {static_cast<std::byte*>(memory), memory_bytes}));
 }
 
-size_t nsk_model_bytes(void) noexcept { return sizeof(nsk_model); }
+size_t nsk_model_required_bytes(void) noexcept { return sizeof(nsk_model); }
 nsk_status nsk_model_open(void* memory, size_t memory_bytes, const void* file, size_t file_bytes, uint32_t options,
                           nsk_model** model) noexcept {
   if (model == nullptr) return nsk::impl::c_bad_argument(5);
@@ -180,14 +180,14 @@ size_t nsk_status_format(nsk_status status, const nsk_model* model, int32_t vari
   line.add(nsk_status_text(status.code));
   return line.size();
 }
-nsk_status nsk_model_arena_bytes(const nsk_model* model, int32_t variant, int32_t lanes, uint64_t* bytes) noexcept {
+nsk_status nsk_arena_required_bytes(const nsk_model* model, int32_t variant, int32_t lanes, uint64_t* bytes) noexcept {
   if (const nsk_status s = nsk::impl::c_check_variant(model, variant); s.code != 0) return s;
   const nsk::variant_view v = model->view.variant(variant);
   const std::size_t maximum = std::numeric_limits<std::size_t>::max() - v.shared_bytes();
   if (lanes < 1 || (v.lane_bytes() != 0 && static_cast<std::size_t>(lanes) > maximum / v.lane_bytes()))
     return nsk::impl::c_bad_argument(2);
   if (bytes == nullptr) return nsk::impl::c_bad_argument(3);
-  *bytes = v.arena_bytes(lanes);
+  *bytes = v.required_bytes(lanes);
   return {nsk_status_ok, -1};
 }
 }

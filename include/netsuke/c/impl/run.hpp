@@ -42,23 +42,23 @@ nsk_status nsk_session_run(nsk_session* session, const nsk_jobs* jobs) noexcept 
     session->net.run();
   return {nsk_status_ok, -1};
 }
-nsk_status nsk_session_step_work(nsk_session* session, uint64_t macs, const nsk_jobs* jobs,
-                                 int32_t* complete) noexcept {
+nsk_status nsk_session_run_for_work(nsk_session* session, uint64_t macs, const nsk_jobs* jobs,
+                                    int32_t* complete) noexcept {
   if (const nsk_status s = nsk::impl::c_check_jobs(session, jobs, 2); s.code != 0) return s;
   if (complete == nullptr) return nsk::impl::c_bad_argument(3);
-  *complete = jobs != nullptr ? session->net.step(nsk::work{macs}, nsk::impl::c_job_system{*jobs}, jobs->lanes)
-                              : session->net.step(nsk::work{macs});
+  *complete = jobs != nullptr ? session->net.run_for(nsk::work{macs}, nsk::impl::c_job_system{*jobs}, jobs->lanes)
+                              : session->net.run_for(nsk::work{macs});
   return {nsk_status_ok, -1};
 }
-nsk_status nsk_session_step_time(nsk_session* session, int64_t microseconds, nsk_clock clock, void* clock_user,
-                                 const nsk_jobs* jobs, int32_t* complete) noexcept {
+nsk_status nsk_session_run_for_time(nsk_session* session, int64_t microseconds, nsk_clock clock, void* clock_user,
+                                    const nsk_jobs* jobs, int32_t* complete) noexcept {
   if (const nsk_status s = nsk::impl::c_check_jobs(session, jobs, 4); s.code != 0) return s;
   if (clock == nullptr) return nsk::impl::c_bad_argument(2);
   if (complete == nullptr) return nsk::impl::c_bad_argument(5);
   const auto now = [clock, clock_user] { return clock(clock_user); };
   const nsk::microseconds budget{microseconds};
-  *complete = jobs != nullptr ? session->net.step(budget, now, nsk::impl::c_job_system{*jobs}, jobs->lanes)
-                              : session->net.step(budget, now);
+  *complete = jobs != nullptr ? session->net.run_for(budget, now, nsk::impl::c_job_system{*jobs}, jobs->lanes)
+                              : session->net.run_for(budget, now);
   return {nsk_status_ok, -1};
 }
 nsk_status nsk_session_restart(nsk_session* session) noexcept {

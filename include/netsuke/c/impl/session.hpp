@@ -31,7 +31,7 @@ inline bool c_fits_pointer(std::uint64_t bytes) { return bytes <= std::numeric_l
 NSK_END
 
 extern "C" {
-size_t nsk_session_bytes(void) noexcept { return sizeof(nsk_session); }
+size_t nsk_session_required_bytes(void) noexcept { return sizeof(nsk_session); }
 nsk_status nsk_session_open(void* memory, size_t memory_bytes, const nsk_model* model, int32_t variant, void* arena,
                             size_t arena_bytes, nsk_session** session) noexcept {
   if (session == nullptr) return nsk::impl::c_bad_argument(6);

@@ -36,22 +36,22 @@
 #define NSK_IMPL_CLOCK                                                                             \
   "netsuke: the clock does not tell a time: pass something that is called as clock() and returns " \
   "nsk::microseconds or a number of microseconds, such as [] { return nsk::microseconds{my_time()}; }"
-#define NSK_IMPL_BUDGET                                                                           \
-  "netsuke: no budget of this type exists: call step(nsk::microseconds{500}, clock) for a time, " \
-  "step(nsk::work{1000000}) for the same cut on every machine"
+#define NSK_IMPL_BUDGET                                                                              \
+  "netsuke: no budget of this type exists: call run_for(nsk::microseconds{500}, clock) for a time, " \
+  "run_for(nsk::work{1000000}) for the same cut on every machine"
 
 NSK_BEGIN
 namespace impl {
 
 template <class T>
 struct is_op_list : std::false_type {};
-template <op... Ops>
-struct is_op_list<op_list<Ops...>> : std::true_type {};
+template <std::uint64_t Bits>
+struct is_op_list<enum_set<op, Bits>> : std::true_type {};
 
 template <class T>
 struct is_function_list : std::false_type {};
-template <function... Functions>
-struct is_function_list<function_list<Functions...>> : std::true_type {};
+template <std::uint64_t Bits>
+struct is_function_list<enum_set<function, Bits>> : std::true_type {};
 
 /// Whether the type `Query<T>` exists and is a true constant.
 template <template <class> class Query, class T, class = void>

@@ -17,7 +17,7 @@ namespace Netsuke
         {
             NskException.Check(NskNative.nsk_check_library(NskNative.Version));
             m_file = Prepared(file);
-            m_memory = new NskMemory(NskNative.nsk_model_bytes().ToUInt64());
+            m_memory = new NskMemory(NskNative.nsk_model_required_bytes().ToUInt64());
             IntPtr handle;
             NskStatus status = NskNative.nsk_model_open(m_memory.Address, m_memory.Size, m_file.Address, m_file.Size, 0, out handle);
             Handle = handle;
@@ -30,7 +30,7 @@ namespace Netsuke
         {
             NskMemory given = new NskMemory((ulong)file.Length);
             file.CopyTo(new Span<byte>((void*)given.Address, file.Length));
-            ulong bytes = NskNative.nsk_prepared_bytes(given.Address, given.Size).ToUInt64();
+            ulong bytes = NskNative.nsk_prepare_required_bytes(given.Address, given.Size).ToUInt64();
             if (bytes == 0) return given;
             NskMemory prepared = new NskMemory(bytes);
             NskStatus status = NskNative.nsk_prepare(given.Address, given.Size, prepared.Address, prepared.Size);
@@ -95,10 +95,10 @@ namespace Netsuke
         }
 
         /// <summary>Bytes of memory that a session needs, exactly.</summary>
-        public ulong ArenaBytes(int variant = 0, int lanes = 1)
+        public ulong RequiredBytes(int variant = 0, int lanes = 1)
         {
             ulong bytes;
-            NskException.Check(NskNative.nsk_model_arena_bytes(Handle, variant, lanes, out bytes), Handle, variant);
+            NskException.Check(NskNative.nsk_arena_required_bytes(Handle, variant, lanes, out bytes), Handle, variant);
             GC.KeepAlive(this);
             return bytes;
         }

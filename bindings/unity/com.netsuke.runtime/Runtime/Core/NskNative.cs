@@ -45,8 +45,8 @@ namespace Netsuke
         [DllImport(Library)] public static extern IntPtr nsk_library_isa();
         [DllImport(Library)] public static extern UIntPtr nsk_arena_alignment();
 
-        [DllImport(Library)] public static extern UIntPtr nsk_model_bytes();
-        [DllImport(Library)] public static extern UIntPtr nsk_prepared_bytes(IntPtr file, UIntPtr fileBytes);
+        [DllImport(Library)] public static extern UIntPtr nsk_model_required_bytes();
+        [DllImport(Library)] public static extern UIntPtr nsk_prepare_required_bytes(IntPtr file, UIntPtr fileBytes);
         [DllImport(Library)] public static extern NskStatus nsk_prepare(IntPtr file, UIntPtr fileBytes, IntPtr memory, UIntPtr memoryBytes);
         [DllImport(Library)] public static extern NskStatus nsk_model_open(IntPtr memory, UIntPtr memoryBytes, IntPtr file, UIntPtr fileBytes, uint options, out IntPtr model);
         [DllImport(Library)] public static extern NskStatus nsk_model_close(IntPtr model);
@@ -61,9 +61,9 @@ namespace Netsuke
         [DllImport(Library)] public static extern NskStatus nsk_model_output(IntPtr model, int variant, int output, out NskNativePort port, UIntPtr portBytes);
         [DllImport(Library)] public static extern IntPtr nsk_model_label(IntPtr model, int variant, int output, int label);
         [DllImport(Library)] public static extern IntPtr nsk_model_metadata(IntPtr model, byte* key);
-        [DllImport(Library)] public static extern NskStatus nsk_model_arena_bytes(IntPtr model, int variant, int lanes, out ulong bytes);
+        [DllImport(Library)] public static extern NskStatus nsk_arena_required_bytes(IntPtr model, int variant, int lanes, out ulong bytes);
 
-        [DllImport(Library)] public static extern UIntPtr nsk_session_bytes();
+        [DllImport(Library)] public static extern UIntPtr nsk_session_required_bytes();
         [DllImport(Library)] public static extern NskStatus nsk_session_open(IntPtr memory, UIntPtr memoryBytes, IntPtr model, int variant, IntPtr arena, UIntPtr arenaBytes, out IntPtr session);
         [DllImport(Library)] public static extern NskStatus nsk_session_close(IntPtr session);
         [DllImport(Library)] public static extern int nsk_session_lanes(IntPtr session);
@@ -74,8 +74,8 @@ namespace Netsuke
         [DllImport(Library)] public static extern NskStatus nsk_session_read(IntPtr session, int output, IntPtr data, ulong bytes);
         [DllImport(Library)] public static extern NskStatus nsk_session_set_batch(IntPtr session, int rows);
         [DllImport(Library)] public static extern NskStatus nsk_session_run(IntPtr session, NskNativeJobs* jobs);
-        [DllImport(Library)] public static extern NskStatus nsk_session_step_work(IntPtr session, ulong macs, NskNativeJobs* jobs, out int complete);
-        [DllImport(Library)] public static extern NskStatus nsk_session_step_time(IntPtr session, long microseconds, IntPtr clock, IntPtr user, NskNativeJobs* jobs, out int complete);
+        [DllImport(Library)] public static extern NskStatus nsk_session_run_for_work(IntPtr session, ulong macs, NskNativeJobs* jobs, out int complete);
+        [DllImport(Library)] public static extern NskStatus nsk_session_run_for_time(IntPtr session, long microseconds, IntPtr clock, IntPtr user, NskNativeJobs* jobs, out int complete);
         [DllImport(Library)] public static extern NskStatus nsk_session_restart(IntPtr session);
         [DllImport(Library)] public static extern ulong nsk_session_state_bytes(IntPtr session);
         [DllImport(Library)] public static extern NskStatus nsk_session_save(IntPtr session, IntPtr snapshot, ulong bytes);

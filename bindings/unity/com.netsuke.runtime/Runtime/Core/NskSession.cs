@@ -21,8 +21,8 @@ namespace Netsuke
         public NskSession(NskModel model, int variant = 0, int lanes = 1)
         {
             if (model == null) throw new ArgumentNullException(nameof(model));
-            m_arena = new NskMemory(model.ArenaBytes(variant, lanes));
-            m_memory = new NskMemory(NskNative.nsk_session_bytes().ToUInt64());
+            m_arena = new NskMemory(model.RequiredBytes(variant, lanes));
+            m_memory = new NskMemory(NskNative.nsk_session_required_bytes().ToUInt64());
             NskStatus status = NskNative.nsk_session_open(m_memory.Address, m_memory.Size, model.Handle, variant, m_arena.Address, m_arena.Size, out m_handle);
             if (status.Code != 0)
             {
@@ -123,20 +123,20 @@ namespace Netsuke
         /// Runs so many multiply-accumulates, the same on every machine; true when the inference is complete. Inputs must not
         /// change in between; the next call starts a new inference or goes on.
         /// </summary>
-        public bool Step(ulong macs, NskJobs jobs = null)
+        public bool RunForWork(ulong macs, NskJobs jobs = null)
         {
             int complete;
             NskNativeJobs native = NativeOf(jobs);
-            NskStatus status = NskNative.nsk_session_step_work(m_handle, macs, jobs == null ? null : &native, out complete);
+            NskStatus status = NskNative.nsk_session_run_for_work(m_handle, macs, jobs == null ? null : &native, out complete);
             CheckRun(status, jobs);
             return complete != 0;
         }
         /// <summary>The same until so many microseconds have passed.</summary>
-        public bool StepFor(long microseconds, NskJobs jobs = null)
+        public bool RunForTime(long microseconds, NskJobs jobs = null)
         {
             int complete;
             NskNativeJobs native = NativeOf(jobs);
-            NskStatus status = NskNative.nsk_session_step_time(m_handle, microseconds, NskClock.Pointer, IntPtr.Zero, jobs == null ? null : &native, out complete);
+            NskStatus status = NskNative.nsk_session_run_for_time(m_handle, microseconds, NskClock.Pointer, IntPtr.Zero, jobs == null ? null : &native, out complete);
             CheckRun(status, jobs);
             return complete != 0;
         }
@@ -220,7 +220,7 @@ namespace Netsuke
         }
     }
 
-    /// <summary>The clock of StepFor, called by the native library.</summary>
+    /// <summary>The clock of RunForTime, called by the native library.</summary>
     internal static class NskClock
     {
         [UnmanagedFunctionPointer(CallingConvention.Cdecl)]

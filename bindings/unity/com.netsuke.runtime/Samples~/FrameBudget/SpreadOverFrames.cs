@@ -27,7 +27,7 @@ namespace Netsuke.Samples
 
         public void Update()
         {
-            if (!m_session.StepFor(m_microsecondsPerFrame)) return;
+            if (!m_session.RunForTime(m_microsecondsPerFrame)) return;
             NativeArray<float> scores = m_session.OutputArray<float>(0);
             Best = 0;
             for (int i = 1; i < scores.Length; ++i)

@@ -36,7 +36,7 @@ bool UNetsukeModel::Open(const TArray<uint8>& Bytes, FString& Error) {
     return false;
   }
   SIZE_T FileBytes = static_cast<SIZE_T>(Bytes.Num());
-  const SIZE_T Prepared = nsk_prepared_bytes(Bytes.GetData(), FileBytes);  // of a small file
+  const SIZE_T Prepared = nsk_prepare_required_bytes(Bytes.GetData(), FileBytes);  // of a small file
   void* const Copy = File.Allocate((Prepared != 0 ? Prepared : FileBytes) + 1);
   if (Prepared == 0) {
     FMemory::Memcpy(Copy, Bytes.GetData(), FileBytes);
@@ -44,8 +44,9 @@ bool UNetsukeModel::Open(const TArray<uint8>& Bytes, FString& Error) {
     if (!Succeeded(nsk_prepare(Bytes.GetData(), FileBytes, Copy, Prepared), nullptr, Error)) return false;
     FileBytes = Prepared;
   }
-  void* const HandleMemory = Memory.Allocate(nsk_model_bytes());
-  return Succeeded(nsk_model_open(HandleMemory, nsk_model_bytes(), Copy, FileBytes, 0, &Model), nullptr, Error);
+  void* const HandleMemory = Memory.Allocate(nsk_model_required_bytes());
+  return Succeeded(nsk_model_open(HandleMemory, nsk_model_required_bytes(), Copy, FileBytes, 0, &Model), nullptr,
+                   Error);
 }
 
 static TArray<int32> ShapeOf(const nsk_port& Port) {

@@ -24,13 +24,13 @@ bool UNetsukeSession::Start(UNetsukeModel* InModel, int32 Lanes, FString& Error)
     return false;
   }
   uint64_t Bytes = 0;
-  if (!UNetsukeModel::Succeeded(nsk_model_arena_bytes(InModel->Handle(), 0, Lanes, &Bytes), InModel, Error))
+  if (!UNetsukeModel::Succeeded(nsk_arena_required_bytes(InModel->Handle(), 0, Lanes, &Bytes), InModel, Error))
     return false;
   void* const ArenaBlock = Arena.Allocate(static_cast<SIZE_T>(Bytes));
-  void* const HandleMemory = Memory.Allocate(nsk_session_bytes());
+  void* const HandleMemory = Memory.Allocate(nsk_session_required_bytes());
   Model = InModel;
-  return UNetsukeModel::Succeeded(nsk_session_open(HandleMemory, nsk_session_bytes(), InModel->Handle(), 0, ArenaBlock,
-                                                   static_cast<SIZE_T>(Bytes), &Session),
+  return UNetsukeModel::Succeeded(nsk_session_open(HandleMemory, nsk_session_required_bytes(), InModel->Handle(), 0,
+                                                   ArenaBlock, static_cast<SIZE_T>(Bytes), &Session),
                                   InModel, Error);
 }
 
@@ -58,11 +58,11 @@ bool UNetsukeSession::ReadOutput(int32 Output, TArray<float>& Values, FString& E
 
 bool UNetsukeSession::Run(FString& Error) { return Idle(Error) && Succeeded(nsk_session_run(Session, nullptr), Error); }
 
-bool UNetsukeSession::Step(int64 Microseconds, bool& bComplete, FString& Error) {
+bool UNetsukeSession::RunForTime(int64 Microseconds, bool& bComplete, FString& Error) {
   int32_t Complete = 0;
   const bool bGood =
       Idle(Error) &&
-      Succeeded(nsk_session_step_time(Session, Microseconds, NowInMicroseconds, nullptr, nullptr, &Complete), Error);
+      Succeeded(nsk_session_run_for_time(Session, Microseconds, NowInMicroseconds, nullptr, nullptr, &Complete), Error);
   bComplete = Complete != 0;
   return bGood;
 }

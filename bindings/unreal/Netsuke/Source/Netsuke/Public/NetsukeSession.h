@@ -34,7 +34,7 @@ class NETSUKE_API UNetsukeSession : public UObject {
 
   /** Runs for so many microseconds; bComplete says whether the inference is complete. The next call goes on. */
   UFUNCTION(BlueprintCallable, Category = "Netsuke")
-  bool Step(int64 Microseconds, bool& bComplete, FString& Error);
+  bool RunForTime(int64 Microseconds, bool& bComplete, FString& Error);
 
   /** Runs a whole inference as a task; OnDone is broadcast on the game thread. */
   UFUNCTION(BlueprintCallable, Category = "Netsuke")
