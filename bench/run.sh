@@ -20,7 +20,7 @@ esac
 
 peers=() missing=()
 has() { "$python" -c 'import importlib.util, sys; sys.exit(importlib.util.find_spec(sys.argv[1]) is None)' "$1"; }
-for engine in numpy:numpy onnxruntime:onnxruntime openvino:openvino litert:ai_edge_litert; do
+for engine in numpy:numpy onnxruntime:onnxruntime openvino:openvino litert:ai_edge_litert mnn:MNN ncnn:ncnn; do
   if ! has "${engine#*:}"; then missing+=("${engine#*:}"); elif [ "$engine" != numpy:numpy ]; then peers+=("${engine%:*}"); fi
 done
 if [ "${#missing[@]}" -gt 0 ]; then

@@ -15,8 +15,9 @@ from models import OPEN_DIMENSIONS, REPOSITORY  # noqa: E402
 
 sys.path[:0] = [str(REPOSITORY / "bench"), str(REPOSITORY / "tests" / "docs")]
 from commands import small_model  # noqa: E402
-from compare_peers import Comparison, lines_of, ratios_of, relative_error, summary_of  # noqa: E402
+from compare_peers import Comparison, lines_of, ratios_of, relative_error, summary_of, table_of  # noqa: E402
 from peers import inputs_of  # noqa: E402
+from write_pages import add_table, save, written  # noqa: E402
 
 
 def measured(folder, *options):
@@ -73,7 +74,7 @@ def errors():
 
 
 def row(model, isa, best, **peers):
-    return {"model": model, "isa": isa, "best_ms": best, "peers": {peer: {"best_ms": ms} for peer, ms in peers.items()}}
+    return {"model": model, "isa": isa, "best_ms": best, "peers": {peer: {"best_ms": ms, "relative_error": 1e-6} for peer, ms in peers.items()}}
 
 
 def summaries():
@@ -89,13 +90,39 @@ def summaries():
     assert summary_of([first])["models"]["a"]["agree"] is None and "agree" not in "\n".join(lines_of(summary_of([first])))
 
 
+def tables(folder):
+    """What --record adds to the results of a machine, and a page shows; tables that no page has and pages without their table are told."""
+    runs = [[row("a", "avx2", 2.0, openvino=9, mnn=3.0), row("a", "avx512", 1.5, openvino=9, mnn=3.0), row("b", "avx2", 1.0), row("b", "avx512", 1.0)],
+            [row("a", "avx2", 2.0, openvino=9, mnn=3.5), row("a", "avx512", 1.5, openvino=9, mnn=3.5), row("b", "avx2", 1.0), row("b", "avx512", 1.0)]]
+    columns, rows = table_of(runs, summary_of(runs), ["openvino", "mnn"])
+    assert columns == ["model", "AVX2, ms", "AVX-512, ms", "OpenVINO, ms", "MNN, ms", "best peer", "best peer / netsuke", "MNN / AVX2", "largest error"], columns
+    assert rows[0] == ["a", "2", "1.5", "9", "3", "MNN", "(2.00, 2.33)", "1.50", "1e-06"], rows
+    results, pages = folder / "bench" / "results", folder / "docs" / "measurements"
+    results.mkdir(parents=True)
+    pages.mkdir(parents=True)
+    add_table("here", "networks", columns, rows[:1], {"MNN": "3"}, "a command", results)
+    add_table("here", "networks", columns, rows[:1], {"MNN": "4"}, "a command", results)  # in place of the first one
+    assert "no page" in written(folder)[1][0]
+    page = pages / "page.md"
+    page.write_text("# A page\n\n<!-- table: here networks -->\n<!-- end -->\n")
+    found, wrong = written(folder)
+    assert not wrong and "| a | 2 | 1.5 | 9 | 3 | MNN |" in found[page] and "MNN 4: `a command`" in found[page], f"{wrong} {found[page]}"
+    page.write_text(found[page].replace("networks", "others"))
+    assert len(written(folder)[1]) == 2, written(folder)[1]
+    made = json.loads((results / "here.json").read_text())
+    made["tables"]["networks"]["rows"][0].pop()
+    save(results / "here.json", made)
+    assert any("another length" in line for line in written(folder)[1]), written(folder)[1]
+
+
 def main():
     errors()
     summaries()
     with tempfile.TemporaryDirectory(prefix="nsk_compared_peers_") as folder:
         whole(pathlib.Path(folder))
         other_answers(pathlib.Path(folder))
-    print("a run with one peer; one whose answers differ; ratios of two runs")
+        tables(pathlib.Path(folder))
+    print("a run with one peer; one whose answers differ; ratios of two runs; tables")
     return 0
 
 
