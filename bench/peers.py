@@ -131,7 +131,8 @@ def mnn(source, inputs):
     outputs = [interpreter.getSessionOutput(session, name) for name in names_of_outputs(source)]
 
     def numbers_of(output):
-        host = package.Tensor(output.getShape(), package.Halide_Type_Float, np.zeros(output.getShape(), np.float32), package.Tensor_DimensionType_Caffe)
+        numbers = np.zeros(output.getShape(), np.float32)  # a tensor does not keep it alive
+        host = package.Tensor(output.getShape(), package.Halide_Type_Float, numbers, package.Tensor_DimensionType_Caffe)
         output.copyToHostTensor(host)
         return np.array(host.getNumpyData(), np.float32).reshape(output.getShape())
 
