@@ -3,7 +3,7 @@
 """Quantised networks: netsuke against other engines, and nsk quantize against other tools.
 
   bench/quantized_peers.py [speed] [tools] [--models NAME ...] [--peers litert onnxruntime openvino openvino-avx2] [--isa NAME ...] [--rounds 10]
-                           [--seconds 0.5] [--samples 32] [--core N] [--json FILE] [--page FILE.md]
+                           [--seconds 0.5] [--samples 32] [--core N] [--json FILE] [--record MACHINE]
 
 speed: TensorFlow Lite files of integers, and QDQ files that onnxruntime.quantization makes of float32 networks, each engine with one thread in a process of
 its own, all on one core, alternately in short rounds. Outputs are compared first: where they differ by more steps of the stored integers than --max-steps
@@ -25,12 +25,13 @@ import tempfile
 import numpy as np
 
 from interleaved import Interleaved, cpu_flags, figures, geometric_mean, instruction_sets_here, machine, require_tool
-from peer_process import ENGINES, version_of
+from peer_process import ENGINES, NAMES, version_of
 from peers import Refused, inputs_of
 from quantized_samples import RENDERED, PHOTOS, onnxruntime_tool, prepared, samples_of
 
 from models import SHARED  # noqa: E402, of tests/models, which quantized_samples finds
 from quantized_tools import NETWORKS, tables_of, tools_of  # noqa: E402
+from write_pages import add_table  # noqa: E402
 
 LITE = ("ad01_int8", "kws_ref_model", "vww_96_int8", "pretrainedResnet_quant", "mobilenet_v1_0.25_128_quant", "mobilenet_v2_1.0_224_quant")
 QDQ = ("mobilenet_v2", "resnet18")
@@ -185,7 +186,7 @@ def main():
     parser.add_argument("--max-steps", type=float, default=3, help="by which outputs may differ for a time to count")
     parser.add_argument("--core", type=int, default=max(os.sched_getaffinity(0)))
     parser.add_argument("--json")
-    parser.add_argument("--page", help="the tables as Markdown")
+    parser.add_argument("--record", metavar="MACHINE", help="add the table of speed to bench/results/MACHINE.json")
     options = parser.parse_args()
     unknown = set(options.parts) - {"speed", "tools"}
     if unknown or options.rounds < 1 or options.seconds <= 0 or options.samples < 1:
@@ -202,8 +203,10 @@ def main():
         results["tools"] = tools_of(options.models or NETWORKS, options)
         lines += tables_of(results["tools"])
     print("\n".join(lines))
-    if options.page:
-        pathlib.Path(options.page).write_text("\n".join(lines).strip() + "\n")
+    if options.record and "speed" in results:
+        columns, _, *rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in speed_table(results["speed"]["rows"], options)]
+        versions = {engine: version_of(engine) for engine in sorted({ENGINES[peer][0] for peer in options.peers})}
+        add_table(options.record, "integers_of_peers", columns, rows, {NAMES.get(engine, engine): version for engine, version in versions.items() if version})
     if options.json:
         pathlib.Path(options.json).write_text(json.dumps(results, indent=2) + "\n")
     wrong = results.get("speed", {}).get("wrong", [])
