@@ -21,7 +21,7 @@ ENGINE_ARROWS = {
     "gpu": ["image"],
     "c": ["run"],
 }
-# Rooms of kernels/; what lies beside them is for all rooms and includes none.
+# Folders of kernels/. A file beside them serves all of them and includes none.
 KERNEL_ARROWS = {
     "elements": [],
     "lines": ["elements"],

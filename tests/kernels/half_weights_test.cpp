@@ -171,7 +171,7 @@ TEST_CASE("half weights: the parts of a deep window are all of it, in order") {
       const auto append = [](std::vector<std::ptrdiff_t>& to, const gemm_runs& r, std::ptrdiff_t offset) {
         for (int y = 0; y < r.lines; ++y)
           for (int x = 0; x < r.columns; ++x)
-            for (int k = 0; k < r.length; ++k) to.push_back(offset + y * r.line_step + x * r.column_step + k);
+            for (int k = 0; k < r.length; ++k) to.push_back(offset + y * r.line_stride + x * r.column_stride + k);
       };
       append(wanted, all, 0);
       for (std::size_t k = 0; k < wanted.size(); k = got.size()) {

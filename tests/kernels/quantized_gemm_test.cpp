@@ -39,8 +39,8 @@ class product {
     std::vector<nsk::kernels::quad_row> rows;
     for (int r = 0; r < m_p.rows; ++r)
       rows.push_back({m_inputs.data() + start_of(r), output.data() + static_cast<std::size_t>(r) * stride, nullptr, 0});
-    const nsk::kernels::quad_runs runs{m_p.lines, m_p.columns, static_cast<int>(nsk::quads_of(m_p.length)), line_step(),
-                                       column_step()};
+    const nsk::kernels::quad_runs runs{m_p.lines, m_p.columns, static_cast<int>(nsk::quads_of(m_p.length)),
+                                       line_stride(), column_stride()};
     const nsk::kernels::quad_weights weights{m_packed.data(), m_p.channels, m_matrix.quads(), 0, m_p.products};
     nsk::kernels::quantized_gemm(m_p.rows, runs, weights, begin, end, rows.data(), {m_range});
     int wrong = 0;
@@ -54,9 +54,9 @@ class product {
   }
 
  private:
-  std::ptrdiff_t column_step() const { return m_p.length + 3; }
-  std::ptrdiff_t line_step() const { return column_step() * m_p.columns + 5; }
-  std::ptrdiff_t start_of(int row) const { return row * line_step() * m_p.lines; }
+  std::ptrdiff_t column_stride() const { return m_p.length + 3; }
+  std::ptrdiff_t line_stride() const { return column_stride() * m_p.columns + 5; }
+  std::ptrdiff_t start_of(int row) const { return row * line_stride() * m_p.lines; }
 
   void make_inputs() {
     m_inputs.resize(static_cast<std::size_t>(start_of(m_p.rows)) + nsk::over_read);
@@ -70,7 +70,7 @@ class product {
     for (int y = 0; y < m_p.lines; ++y)
       for (int x = 0; x < m_p.columns; ++x)
         for (int i = 0; i < m_p.length; ++i) {
-          const std::ptrdiff_t at = start_of(row) + y * line_step() + x * column_step() + i;
+          const std::ptrdiff_t at = start_of(row) + y * line_stride() + x * column_stride() + i;
           sum +=
               std::int64_t{m_inputs[static_cast<std::size_t>(at)]} * m_matrix.weight(channel, y * m_p.columns + x, i);
         }

@@ -80,7 +80,7 @@ struct tensor_view {
   }
   /// Length of the dimension that is `from_last` before the last one; 1 where the tensor has no such dimension.
   int length(int from_last) const { return from_last < rank ? shape[rank - 1 - from_last] : 1; }
-  std::ptrdiff_t step(int from_last) const { return from_last < rank ? stride[rank - 1 - from_last] : 0; }
+  std::ptrdiff_t stride_of(int from_last) const { return from_last < rank ? stride[rank - 1 - from_last] : 0; }
 };
 
 /// The part of an output that one tile computes. The output is seen as [rows, pixels, channels]: channels is its last

@@ -14,17 +14,17 @@ NSK_BEGIN
 namespace kernels {
 namespace impl {
 
-/// Sets channels [begin, end) of `pixels` pixels from `p` on, `step` floats apart.
-NSK_ONE_COPY inline void fill_pixels(float* p, std::ptrdiff_t step, std::ptrdiff_t pixels, int begin, int end,
+/// Sets channels [begin, end) of `pixels` pixels from `p` on, `stride` floats apart.
+NSK_ONE_COPY inline void fill_pixels(float* p, std::ptrdiff_t stride, std::ptrdiff_t pixels, int begin, int end,
                                      float value) {
   for (std::ptrdiff_t i = 0; i < pixels; ++i)
-    for (int c = begin; c < end; ++c) p[i * step + c] = value;
+    for (int c = begin; c < end; ++c) p[i * stride + c] = value;
 }
 
 /// The rows of one image, [y_begin, y_end) of it, whose row 0 begins at `image`.
 inline void fill_image_border(const tensor_view& v, float* image, int y_begin, int y_end, const tile_range& t) {
   const int height = v.length(2), width = v.length(1);
-  const std::ptrdiff_t row = v.step(2), pixel = v.step(1);
+  const std::ptrdiff_t row = v.stride_of(2), pixel = v.stride_of(1);
   const std::ptrdiff_t left = t.pixel_begin == 0 ? v.border.left : 0, right = t.pixel_end == width ? v.border.right : 0;
   const std::ptrdiff_t begin = t.pixel_begin - left, count = t.pixel_end + right - begin;
   for (int y = y_begin; y < y_end; ++y) {

@@ -55,7 +55,7 @@ constexpr bool maps_functions() {
 template <class Kernels>
 struct tile_epilogue {
   const epilogue* e;
-  std::ptrdiff_t residual_step;            ///< elements between channels of the residual
+  std::ptrdiff_t residual_stride;          ///< elements between channels of the residual
   bool in_registers;                       ///< whether `registers` is the whole epilogue
   bool in_place;                           ///< whether map_rows is what is left behind `registers`: ask maps()
   register_epilogue<Kernels> registers{};  ///< does nothing where results wait in a block
@@ -67,12 +67,12 @@ struct tile_epilogue {
 };
 template <class Kernels>
 inline tile_epilogue<Kernels> prepare(const epilogue& e, int rank) {
-  const std::ptrdiff_t step = rank > 0 ? e.residual_stride[rank - 1] : 1;
+  const std::ptrdiff_t stride = rank > 0 ? e.residual_stride[rank - 1] : 1;
   const bool adds = e.residual != nullptr, clips = e.fn == function::clip, swishes = e.fn == function::hard_swish;
   const bool leaks = e.fn == function::prelu || e.fn == function::leaky_relu;
   const bool late = e.activation_first && e.fn != function::identity;
-  const bool fast = impl::is_done_in_registers(e.fn), plain = !adds || (step == 1 && !late);
-  tile_epilogue<Kernels> t{&e, step, fast && plain, !fast && plain};
+  const bool fast = impl::is_done_in_registers(e.fn), plain = !adds || (stride == 1 && !late);
+  tile_epilogue<Kernels> t{&e, stride, fast && plain, !fast && plain};
   if (plain) t.registers = {adds, clips, swishes, leaks, e.alpha, e.beta, e.fn == function::prelu ? e.slope : nullptr};
   return t;
 }
@@ -89,18 +89,18 @@ NSK_INLINE void for_registers(int columns, F&& f) {
 }
 
 /// Adds residuals to the first `columns` of `rows` lines of a block.
-NSK_ONE_COPY inline void add_residuals(float* block, int rows, int width, std::ptrdiff_t step, const tile_row* row,
+NSK_ONE_COPY inline void add_residuals(float* block, int rows, int width, std::ptrdiff_t stride, const tile_row* row,
                                        int channel, int columns) {
   for (int r = 0; r < rows; ++r) {
     float* const line = block + r * width;
-    const float* const residual = row[r].residual + channel * step;
-    if (step == 1)
+    const float* const residual = row[r].residual + channel * stride;
+    if (stride == 1)
       for_registers(columns, [&](int c, int n) NSK_INLINE_LAMBDA {
         const f32 add = n == f32::lanes ? simd::load(residual + c) : simd::load_partial(residual + c, n);
         simd::store(line + c, simd::add(simd::load(line + c), add));
       });
     else
-      for (int c = 0; c < columns; ++c) line[c] += residual[c * step];
+      for (int c = 0; c < columns; ++c) line[c] += residual[c * stride];
   }
 }
 /// prelu: x < 0 ? slope * x : x, for `rows` lines of whole registers. `slope` is that of the first column.
@@ -115,10 +115,10 @@ NSK_ONE_COPY inline void apply_slopes(float* block, int rows, int width, const f
 }
 /// Returns how far apart the outputs of all rows are, in floats; 0 where they are not equally spaced.
 inline std::ptrdiff_t spacing(const tile_row* row, int rows) {
-  const std::ptrdiff_t step = rows > 1 ? row[1].output - row[0].output : 1;
+  const std::ptrdiff_t stride = rows > 1 ? row[1].output - row[0].output : 1;
   for (int r = 2; r < rows; ++r)
-    if (row[r].output - row[r - 1].output != step) return 0;
-  return step;
+    if (row[r].output - row[r - 1].output != stride) return 0;
+  return stride;
 }
 /// Stores the first `columns` of `rows` lines of a block.
 NSK_ONE_COPY inline void store_block(const float* block, int rows, int width, const tile_row* row, int channel,
@@ -143,18 +143,18 @@ NSK_ONE_COPY inline void finish_block(float* block, int rows, int width, const t
                                       const tile_row* row, int channel, int columns) {
   const epilogue& e = *t.e;
   const bool adds = e.residual != nullptr;
-  if (adds && !e.activation_first) impl::add_residuals(block, rows, width, t.residual_step, row, channel, columns);
+  if (adds && !e.activation_first) impl::add_residuals(block, rows, width, t.residual_stride, row, channel, columns);
   if (e.fn == function::prelu) {
     if constexpr (Kernels::has(function::prelu)) impl::apply_slopes(block, rows, width, e.slope + channel);
   } else if (e.fn != function::identity) {
-    const std::ptrdiff_t step = impl::spacing(row, rows);
-    const bool direct = !(adds && e.activation_first) && step != 0;
+    const std::ptrdiff_t stride = impl::spacing(row, rows);
+    const bool direct = !(adds && e.activation_first) && stride != 0;
     const std::ptrdiff_t all = std::ptrdiff_t{rows} * width;
     if (direct)
-      return impl::map_lines<Kernels>(e, {block, width, false}, {row[0].output + channel, step}, {rows, columns});
+      return impl::map_lines<Kernels>(e, {block, width, false}, {row[0].output + channel, stride}, {rows, columns});
     impl::map_lines<Kernels>(e, {block, all, false}, {block, all}, {1, all});
   }
-  if (adds && e.activation_first) impl::add_residuals(block, rows, width, t.residual_step, row, channel, columns);
+  if (adds && e.activation_first) impl::add_residuals(block, rows, width, t.residual_stride, row, channel, columns);
   impl::store_block(block, rows, width, row, channel, columns);
 }
 
@@ -163,9 +163,9 @@ template <class Kernels>
 NSK_ONE_COPY inline void map_rows(const epilogue& e, const tile_row* row, int rows, int channel, int columns) {
   for (int begin = 0, end; begin < rows; begin = end) {
     float* const first = row[begin].output + channel;
-    const std::ptrdiff_t step = begin + 1 < rows ? row[begin + 1].output - row[begin].output : 0;
-    for (end = begin + 1; end < rows && row[end].output - row[end - 1].output == step;) ++end;
-    impl::map_lines<Kernels>(e, {first, step, false}, {first, step}, {end - begin, columns});
+    const std::ptrdiff_t stride = begin + 1 < rows ? row[begin + 1].output - row[begin].output : 0;
+    for (end = begin + 1; end < rows && row[end].output - row[end - 1].output == stride;) ++end;
+    impl::map_lines<Kernels>(e, {first, stride, false}, {first, stride}, {end - begin, columns});
   }
 }
 

@@ -22,7 +22,7 @@ inline std::ptrdiff_t row_offset(const tensor_view& v, const std::ptrdiff_t* str
 }
 inline std::ptrdiff_t row_offset(const tensor_view& v, int row) { return row_offset(v, v.stride, row); }
 /// Stride of pixels: that of the last dimension but one, 0 where there is none.
-inline std::ptrdiff_t pixel_step(const tensor_view& v, const std::ptrdiff_t* stride) {
+inline std::ptrdiff_t pixel_stride(const tensor_view& v, const std::ptrdiff_t* stride) {
   return v.rank > 1 ? stride[v.rank - 2] : 0;
 }
 

@@ -90,9 +90,9 @@ struct lowering<op::pack_panels> {
     c.depth = word(x.length(1));
     c.count = word(x.length(2) * panel_floats(x.length(0), x.length(1)));
     c.x = word_of(s.input(0), to);
-    c.x_b = number(x.step(2)), c.x_k = number(x.step(1)), c.x_c = number(x.step(0));
+    c.x_b = number(x.stride_of(2)), c.x_k = number(x.stride_of(1)), c.x_c = number(x.stride_of(0));
     c.y = word_of(s.output(), to);
-    c.y_b = word(y.step(1));
+    c.y_b = word(y.stride_of(1));
     draft d;
     d.key.kernel = kernel::pack_panels;
     d.set_constants(c);

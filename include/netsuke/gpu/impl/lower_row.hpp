@@ -50,8 +50,8 @@ struct lowering<op::tree_ensemble> {
     c.targets = word(y.length(0));
     c.count = word(std::int64_t{y.length(1)} * y.length(0));
     c.trees = word(s.input(1).elements());
-    c.x = word_of(s.input(0), to), c.x_row = number(x.step(1)), c.x_feature = number(x.step(0));
-    c.y = word_of(s.output(), to), c.y_row = number(y.step(1)), c.y_target = number(y.step(0));
+    c.x = word_of(s.input(0), to), c.x_row = number(x.stride_of(1)), c.x_feature = number(x.stride_of(0));
+    c.y = word_of(s.output(), to), c.y_row = number(y.stride_of(1)), c.y_target = number(y.stride_of(0));
     c.roots = word_of(s.input(1), to);
     c.nodes = word_of(s.input(2), to);
     c.thresholds = word_of(s.input(3), to);

@@ -17,7 +17,7 @@ struct image_place {
 };
 inline image_place place_of(const tensor_info& t, const dispatch_writer& to) {
   const tensor_view v = t.view(nullptr, to.settings().rows);
-  return {word_of(t, to.is_half(t), to), word(v.step(3)), word(v.step(2)), word(v.step(1))};
+  return {word_of(t, to.is_half(t), to), word(v.stride_of(3)), word(v.stride_of(2)), word(v.stride_of(1))};
 }
 /// The same for [B, M, N] of a matrix product: B are images, M pixels.
 inline image_place matrix_place_of(const tensor_info& t, const dispatch_writer& to) {

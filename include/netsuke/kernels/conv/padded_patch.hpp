@@ -112,19 +112,19 @@ NSK_ONE_COPY inline void push_patch(const direct_conv<Kernels, Weight>& d, windo
   const int lines = (b.down() - 1) * w.stride_h + w.kernel_h, windows = b.down() * b.across(),
             pixels = list.shape.pixels - (list.shape.across - b.across()) * w.stride_w;
   const float* const end = list.scratch + std::ptrdiff_t{max_tile_rows} * d.job.weights.depth;
-  if (list.count + windows > gemm_max_rows || list.next + lines * runs.line_step > end) multiply_gathered(d, list);
+  if (list.count + windows > gemm_max_rows || list.next + lines * runs.line_stride > end) multiply_gathered(d, list);
   float* const to = list.next;
-  list.next += lines * runs.line_step;
+  list.next += lines * runs.line_stride;
   const float* const from = d.line(image, 0).input;
   const int y = b.y * w.stride_h - w.pad_top, x = b.x * w.stride_w - w.pad_left;
   for (int i = 0; i < lines; ++i)
     for (int j = 0; j < list.shape.taps; ++j)
       gather_pixels(d, from, y + i * w.dilation_h, x + j * w.dilation_w, pixels,
-                    to + i * runs.line_step + j * runs.column_step);
+                    to + i * runs.line_stride + j * runs.column_stride);
   for (int i = 0; i < b.down(); ++i) {
     gemm_line line = d.line(image, b.y + i).from(b.x);
-    line.input = to + i * w.stride_h * runs.line_step;
-    line.input_step = std::ptrdiff_t{w.stride_w} * d.depth;
+    line.input = to + i * w.stride_h * runs.line_stride;
+    line.input_stride = std::ptrdiff_t{w.stride_w} * d.depth;
     list.push(line, b.across());
   }
 }

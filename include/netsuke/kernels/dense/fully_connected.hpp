@@ -47,11 +47,11 @@ NSK_ONE_COPY inline void multiply_columns(const tensor_view& input, const tensor
   for (int row = t.row_begin; row < t.row_end; ++row) {
     const float* add = epi.residual == nullptr ? nullptr : epi.residual + row_offset(output, epi.residual_stride, row);
     const gemm_line line{input.as<float>() + row_offset(output, input.stride, row),
-                         pixel_step(input, input.stride),
+                         pixel_stride(input, input.stride),
                          output.as<float>() + row_offset(output, row),
-                         pixel_step(output, output.stride),
+                         pixel_stride(output, output.stride),
                          add,
-                         pixel_step(output, epi.residual_stride)};
+                         pixel_stride(output, epi.residual_stride)};
     gemm_push(job, list, line.from(t.pixel_begin), pixels);
   }
   gemm_flush(job, list);
@@ -80,7 +80,7 @@ NSK_ONE_COPY inline void multiply_to_few(const fully_connected_args& a, const ti
     l.shape[0] = l.shape[1] = 1;
     l.shape[2] = pixels;
     l.shape[3] = channels;
-    l.stride[2] = v.step(1);
+    l.stride[2] = v.stride_of(1);
     l.stride[3] = 1;
     return l;
   };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// Recurrence of LSTM, GRU and RNN layers: the part of a layer that goes from one time step to the next. The products
-/// with the layer's inputs are a fully connected step before it.
+/// with the layer's inputs are a fully connected stride before it.
 #include <netsuke/core/hide_macros.hpp>
 #include <cstring>
 #include <netsuke/core/flags.hpp>

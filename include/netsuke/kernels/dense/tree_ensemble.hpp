@@ -51,15 +51,15 @@ inline tree_node leaf_of(const tree_ensemble_args& a, std::int32_t root, const f
 /// The scores of one row, in `y`.
 inline void score_row(const tree_ensemble_args& a, const float* x, float* y) {
   constexpr float infinite = std::numeric_limits<float>::infinity();
-  const std::ptrdiff_t step = a.output.stride[1];
+  const std::ptrdiff_t stride = a.output.stride[1];
   const float start = a.aggregate == tree_aggregate::min   ? infinite
                       : a.aggregate == tree_aggregate::max ? -infinite
                                                            : 0;
-  for (std::int32_t t = 0; t < a.output.shape[1]; ++t) y[t * step] = start;
+  for (std::int32_t t = 0; t < a.output.shape[1]; ++t) y[t * stride] = start;
   for (std::int32_t tree = 0; tree < a.trees; ++tree) {
     const tree_node leaf = leaf_of(a, a.roots[tree], x);
     for (std::int32_t e = leaf.next; e < leaf.other; ++e) {
-      float& score = y[a.targets[e] * step];
+      float& score = y[a.targets[e] * stride];
       const float weight = a.weights[e];
       if (a.aggregate == tree_aggregate::min)
         score = weight < score ? weight : score;
@@ -70,7 +70,7 @@ inline void score_row(const tree_ensemble_args& a, const float* x, float* y) {
     }
   }
   for (std::int32_t t = 0; t < a.output.shape[1]; ++t) {
-    float& score = y[t * step];
+    float& score = y[t * stride];
     if (a.aggregate == tree_aggregate::average) score /= static_cast<float>(a.trees);
     if (a.aggregate >= tree_aggregate::min && score == start) score = 0;
     score += a.base[t];

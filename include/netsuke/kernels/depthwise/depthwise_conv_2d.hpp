@@ -65,11 +65,11 @@ template <class Kernels, class Weight>
 inline void map_strip(const depthwise_call<Kernels, Weight>& d, const tile_epilogue<Kernels>& e,
                       const depthwise_image& m, int y, int y_end, int x, int pixels) {
   const tensor_view& out = d.a->output;
-  const std::ptrdiff_t columns = d.channel_end - d.channel_begin, step = out.stride[2];
-  const bool dense = step == columns;
+  const std::ptrdiff_t columns = d.channel_end - d.channel_begin, stride = out.stride[2];
+  const bool dense = stride == columns;
   for (; y < y_end; ++y) {
-    float* const first = m.output + y * out.stride[1] + x * step + d.channel_begin;
-    map_lines<Kernels>(*e.e, {first, step, false}, {first, step},
+    float* const first = m.output + y * out.stride[1] + x * stride + d.channel_begin;
+    map_lines<Kernels>(*e.e, {first, stride, false}, {first, stride},
                        dense ? extent{1, pixels * columns} : extent{pixels, columns});
   }
 }

@@ -38,7 +38,7 @@ struct depthwise_image {
   float* output;
   const float* residual;
 };
-/// Where the first output of a tile is and what is added to it (any address where nothing is), and the steps between
+/// Where the first output of a tile is and what is added to it (any address where nothing is), and the strides between
 /// rows and pixels.
 struct output_grid {
   float* output;

@@ -100,23 +100,24 @@ inline void splat_runs(const copy_box& b, T* to, const T* from) {
 /// Element by element, along the last loop.
 template <class T>
 inline void copy_strided(const copy_box& b, T* to, const T* from) {
-  const std::ptrdiff_t count = b.of[2].length, to_step = b.of[2].stride[copy_to], from_step = b.of[2].stride[copy_from];
+  const std::ptrdiff_t count = b.of[2].length, to_stride = b.of[2].stride[copy_to],
+                       from_stride = b.of[2].stride[copy_from];
   for_each_run(b, to, from, [=](T* t, const T* f) {
-    for (std::ptrdiff_t k = 0; k < count; ++k) t[k * to_step] = f[k * from_step];
+    for (std::ptrdiff_t k = 0; k < count; ++k) t[k * to_stride] = f[k * from_stride];
   });
 }
 
-/// A transposition of two loops: to[line * pitch + k] = from[k * step + line].
+/// A transposition of two loops: to[line * pitch + k] = from[k * stride + line].
 struct transposition {
-  std::ptrdiff_t lines, pitch;  ///< contiguous in the input
-  std::ptrdiff_t count, step;   ///< contiguous in the output
+  std::ptrdiff_t lines, pitch;   ///< contiguous in the input
+  std::ptrdiff_t count, stride;  ///< contiguous in the output
 };
 
 template <class T>
 inline void transpose_elements(transposition x, T* to, const T* from, std::ptrdiff_t line_begin,
                                std::ptrdiff_t line_end, std::ptrdiff_t begin, std::ptrdiff_t end) {
   for (std::ptrdiff_t i = line_begin; i < line_end; ++i)
-    for (std::ptrdiff_t k = begin; k < end; ++k) to[i * x.pitch + k] = from[k * x.step + i];
+    for (std::ptrdiff_t k = begin; k < end; ++k) to[i * x.pitch + k] = from[k * x.stride + i];
 }
 
 /// Squares of 16 lines, so that every cache line that is read is used whole.
@@ -134,7 +135,7 @@ NSK_INLINE void transpose_square(const transposition& x, float* to, const float*
                                  std::ptrdiff_t k) {
   using simd::f32;
   f32 square[f32::lanes];
-  simd::unroll<f32::lanes>([&](auto r) NSK_INLINE_LAMBDA { square[r] = simd::load(from + (k + r) * x.step + i); });
+  simd::unroll<f32::lanes>([&](auto r) NSK_INLINE_LAMBDA { square[r] = simd::load(from + (k + r) * x.stride + i); });
   simd::transpose(square);
   simd::unroll<f32::lanes>([&](auto r) NSK_INLINE_LAMBDA { simd::store(to + (i + r) * x.pitch + k, square[r]); });
 }
@@ -151,7 +152,7 @@ inline void transpose_floats(transposition x, float* to, const float* from) {
   const auto piece = [](std::ptrdiff_t other) -> std::ptrdiff_t {
     return other <= 32 ? 128 : other <= 64 ? 64 : other <= 128 ? 32 : 16;
   };
-  if (x.step > x.pitch) {
+  if (x.stride > x.pitch) {
     const std::ptrdiff_t side = piece(x.count);
     for (std::ptrdiff_t i0 = 0; i0 < x.lines; i0 += side)
       for (std::ptrdiff_t k = 0; k < x.count; k += lanes)
@@ -169,27 +170,27 @@ template <class T>
 inline constexpr int zipped_at_once = sizeof(T) == 1                           ? 16
                                       : sizeof(T) == 4 && simd::f32::lanes > 1 ? simd::f32::lanes
                                                                                : 0;
-/// Interleaves so many elements of each of Count lines, `step` apart.
+/// Interleaves so many elements of each of Count lines, `stride` apart.
 template <int Count>
-NSK_INLINE void interleave(float* to, const float* from, std::ptrdiff_t step) {
+NSK_INLINE void interleave(float* to, const float* from, std::ptrdiff_t stride) {
   simd::f32 line[Count];
-  simd::unroll<Count>([&](auto i) NSK_INLINE_LAMBDA { line[i] = simd::load(from + i * step); });
+  simd::unroll<Count>([&](auto i) NSK_INLINE_LAMBDA { line[i] = simd::load(from + i * stride); });
   simd::store_zipped(to, line);
 }
 template <int Count>
-NSK_INLINE void interleave(std::uint8_t* to, const std::uint8_t* from, std::ptrdiff_t step) {
-  simd::zip_bytes(from, from + step, to);
+NSK_INLINE void interleave(std::uint8_t* to, const std::uint8_t* from, std::ptrdiff_t stride) {
+  simd::zip_bytes(from, from + stride, to);
 }
 
 /// The elements of Count lines side by side (the shuffle of as many groups of channels, planes to pixels), for each
-/// step of `rest`; lines have at least zipped_at_once elements, and the last ones overlap those before.
+/// stride of `rest`; lines have at least zipped_at_once elements, and the last ones overlap those before.
 template <int Count, class T>
 inline void interleave_lines(const transposition& x, loop<copy_operands> rest, T* to, const T* from) {
   constexpr std::ptrdiff_t together = zipped_at_once<T>;
   const std::ptrdiff_t last = x.lines - together;
   for (; rest.length > 0; --rest.length, to += rest.stride[copy_to], from += rest.stride[copy_from]) {
-    for (std::ptrdiff_t i = 0; i < last; i += together) interleave<Count>(to + Count * i, from + i, x.step);
-    interleave<Count>(to + Count * last, from + last, x.step);
+    for (std::ptrdiff_t i = 0; i < last; i += together) interleave<Count>(to + Count * i, from + i, x.stride);
+    interleave<Count>(to + Count * last, from + last, x.stride);
   }
 }
 /// The same where there is code for so many lines; returns whether there is.
@@ -219,7 +220,7 @@ inline void transpose_to_pixels(transposition x, float* to, const float* from) {
   std::ptrdiff_t i = 0;
   for (; (i + f32::lanes) * x.pitch + f32::lanes <= x.lines * x.pitch; i += f32::lanes) {
     f32 square[f32::lanes];
-    for (int r = 0; r < f32::lanes; ++r) square[r] = r < x.count ? simd::load(from + r * x.step + i) : simd::zero();
+    for (int r = 0; r < f32::lanes; ++r) square[r] = r < x.count ? simd::load(from + r * x.stride + i) : simd::zero();
     simd::transpose(square);
     simd::unroll<f32::lanes>([&](auto r) NSK_INLINE_LAMBDA { simd::store(to + (i + r) * x.pitch, square[r]); });
   }
@@ -231,9 +232,9 @@ inline void transpose_to_pixels(transposition x, float* to, const float* from) {
 inline void transpose_from_pixels(transposition x, float* to, const float* from) {
   using simd::f32;
   std::ptrdiff_t k = 0;
-  for (; (k + f32::lanes) * x.step + f32::lanes <= x.count * x.step; k += f32::lanes) {
+  for (; (k + f32::lanes) * x.stride + f32::lanes <= x.count * x.stride; k += f32::lanes) {
     f32 square[f32::lanes];
-    simd::unroll<f32::lanes>([&](auto r) NSK_INLINE_LAMBDA { square[r] = simd::load(from + (k + r) * x.step); });
+    simd::unroll<f32::lanes>([&](auto r) NSK_INLINE_LAMBDA { square[r] = simd::load(from + (k + r) * x.stride); });
     simd::transpose(square);
     for (int r = 0; r < f32::lanes; ++r)
       if (r < x.lines) simd::store(to + r * x.pitch + k, square[r]);
@@ -250,7 +251,7 @@ inline void transpose_box(const transposition& x, T* to, const T* from) {
     if (lanes > 1) {
       if (x.lines >= lanes && x.count >= lanes) return transpose_floats(x, t, f);
       if (x.count < lanes && x.pitch == x.count) return transpose_to_pixels(x, t, f);
-      if (x.lines < lanes && x.step == x.lines) return transpose_from_pixels(x, t, f);
+      if (x.lines < lanes && x.stride == x.lines) return transpose_from_pixels(x, t, f);
     }
   }
   transpose(x, to, from);

@@ -17,18 +17,18 @@ inline constexpr std::ptrdiff_t block_elements = 256;
 inline constexpr std::ptrdiff_t block_bytes = 8 * block_elements;
 
 template <class T>
-NSK_NOINLINE inline void move_elements_as(std::byte* to, std::ptrdiff_t to_step, const std::byte* from,
-                                          std::ptrdiff_t from_step, std::ptrdiff_t count) {
+NSK_NOINLINE inline void move_elements_as(std::byte* to, std::ptrdiff_t to_stride, const std::byte* from,
+                                          std::ptrdiff_t from_stride, std::ptrdiff_t count) {
   const T first = element<T>(from, 0);
-  if (from_step == 0 && to_step == 1)
+  if (from_stride == 0 && to_stride == 1)
     for (std::ptrdiff_t i = 0; i < count; ++i) put_element(to, i, first);
   else
-    for (std::ptrdiff_t i = 0; i < count; ++i) put_element(to, i * to_step, element<T>(from, i * from_step));
+    for (std::ptrdiff_t i = 0; i < count; ++i) put_element(to, i * to_stride, element<T>(from, i * from_stride));
 }
-/// to[i * to_step] = from[i * from_step] for `count` elements of a type.
-NSK_NOINLINE inline void move_elements(std::byte* to, std::ptrdiff_t to_step, const std::byte* from,
-                                       std::ptrdiff_t from_step, std::ptrdiff_t count, dtype type) {
-  visit_size(type, [&](auto x) { move_elements_as<decltype(x)>(to, to_step, from, from_step, count); });
+/// to[i * to_stride] = from[i * from_stride] for `count` elements of a type.
+NSK_NOINLINE inline void move_elements(std::byte* to, std::ptrdiff_t to_stride, const std::byte* from,
+                                       std::ptrdiff_t from_stride, std::ptrdiff_t count, dtype type) {
+  visit_size(type, [&](auto x) { move_elements_as<decltype(x)>(to, to_stride, from, from_stride, count); });
 }
 
 /// One operand: lines of it are used where they are when they are dense, else brought together in a block.
@@ -37,12 +37,12 @@ class operand_blocks {
   explicit operand_blocks(const tensor_view& v)
       : m_data(v.data), m_type(v.type), m_size(static_cast<std::ptrdiff_t>(size_of(v.type))) {}
 
-  /// Returns `count` elements from element `at` on, `step` apart; at most block_elements, unless step is 1.
-  const std::byte* read(std::ptrdiff_t at, std::ptrdiff_t step, std::ptrdiff_t count) {
-    if (step == 1) return m_data + at * m_size;
-    if (step != 0 || m_repeated != at || m_count < count)
-      move_elements(m_block, 1, m_data + at * m_size, step, count, m_type);
-    m_repeated = step == 0 ? at : -1;
+  /// Returns `count` elements from element `at` on, `stride` apart; at most block_elements, unless stride is 1.
+  const std::byte* read(std::ptrdiff_t at, std::ptrdiff_t stride, std::ptrdiff_t count) {
+    if (stride == 1) return m_data + at * m_size;
+    if (stride != 0 || m_repeated != at || m_count < count)
+      move_elements(m_block, 1, m_data + at * m_size, stride, count, m_type);
+    m_repeated = stride == 0 ? at : -1;
     m_count = count;
     return m_block;
   }
@@ -61,11 +61,11 @@ class result_blocks {
   explicit result_blocks(const tensor_view& v)
       : m_data(v.data), m_type(v.type), m_size(static_cast<std::ptrdiff_t>(size_of(v.type))) {}
 
-  /// Where to write elements that belong `step` apart from element `at` on.
-  std::byte* begin(std::ptrdiff_t at, std::ptrdiff_t step) { return step == 1 ? m_data + at * m_size : m_block; }
+  /// Where to write elements that belong `stride` apart from element `at` on.
+  std::byte* begin(std::ptrdiff_t at, std::ptrdiff_t stride) { return stride == 1 ? m_data + at * m_size : m_block; }
   /// Brings `count` of them there.
-  void end(std::ptrdiff_t at, std::ptrdiff_t step, std::ptrdiff_t count) {
-    if (step != 1) move_elements(m_data + at * m_size, step, m_block, 1, count, m_type);
+  void end(std::ptrdiff_t at, std::ptrdiff_t stride, std::ptrdiff_t count) {
+    if (stride != 1) move_elements(m_data + at * m_size, stride, m_block, 1, count, m_type);
   }
 
  private:
@@ -84,15 +84,15 @@ inline void for_each_piece(const tensor_view& output, const tensor_view* const (
   result_blocks results(output);
   for_each_line(output, strides, t, [&](const element_line<Operands + 1>& l) {
     bool dense = true;
-    for (const std::ptrdiff_t step : l.step) dense = dense && step == 1;
+    for (const std::ptrdiff_t stride : l.stride) dense = dense && stride == 1;
     const std::ptrdiff_t length = dense ? l.count : block_elements;
     for (std::ptrdiff_t i = 0; i < l.count; i += length) {
-      const std::ptrdiff_t count = length < l.count - i ? length : l.count - i, at = l.at[0] + i * l.step[0];
+      const std::ptrdiff_t count = length < l.count - i ? length : l.count - i, at = l.at[0] + i * l.stride[0];
       const std::byte* operands[Operands];
       for (int k = 0; k < Operands; ++k)
-        operands[k] = blocks[k].read(l.at[k + 1] + i * l.step[k + 1], l.step[k + 1], count);
-      f(operands, results.begin(at, l.step[0]), count);
-      results.end(at, l.step[0], count);
+        operands[k] = blocks[k].read(l.at[k + 1] + i * l.stride[k + 1], l.stride[k + 1], count);
+      f(operands, results.begin(at, l.stride[0]), count);
+      results.end(at, l.stride[0], count);
     }
   });
 }

@@ -10,11 +10,11 @@ NSK_BEGIN
 namespace kernels {
 namespace impl {
 
-/// A line of `count` elements. Operand k begins at element at[k] and goes on by step[k].
+/// A line of `count` elements. Operand k begins at element at[k] and goes on by stride[k].
 template <int Operands>
 struct element_line {
   std::ptrdiff_t count;
-  std::ptrdiff_t at[Operands], step[Operands];
+  std::ptrdiff_t at[Operands], stride[Operands];
 };
 
 /// Calls f(line) for the lines that cover a tile of an output of this shape. strides[k] are those of operand k.
@@ -24,7 +24,7 @@ inline void for_each_line(const tensor_view& output, const std::ptrdiff_t* const
   for_each_box(output.shape, output.rank, strides, t, [&](const box<Operands>& b) {
     element_line<Operands> line;
     line.count = b.of[2].length;
-    for (int k = 0; k < Operands; ++k) line.step[k] = b.of[2].stride[k];
+    for (int k = 0; k < Operands; ++k) line.stride[k] = b.of[2].stride[k];
     for (std::ptrdiff_t i = 0; i < b.of[0].length; ++i)
       for (std::ptrdiff_t j = 0; j < b.of[1].length; ++j) {
         for (int k = 0; k < Operands; ++k) line.at[k] = b.offset[k] + i * b.of[0].stride[k] + j * b.of[1].stride[k];

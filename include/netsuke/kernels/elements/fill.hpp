@@ -58,12 +58,12 @@ NSK_ONE_COPY inline void fill_elements(const tensor_view& v, float value, const 
   for (std::size_t i = 0; i < length; i += size) std::memcpy(pattern + i, &bits, size);
   const std::ptrdiff_t* strides[1] = {v.stride};
   for_each_box(v.shape, v.rank, strides, t, [&](const box<1>& b) {
-    const std::ptrdiff_t each = static_cast<std::ptrdiff_t>(size), step = b.of[2].stride[0], count = b.of[2].length;
+    const std::ptrdiff_t each = static_cast<std::ptrdiff_t>(size), stride = b.of[2].stride[0], count = b.of[2].length;
     for (std::ptrdiff_t i = 0; i < b.of[0].length; ++i)
       for (std::ptrdiff_t j = 0; j < b.of[1].length; ++j) {
         std::byte* to = v.data + (b.offset[0] + i * b.of[0].stride[0] + j * b.of[1].stride[0]) * each;
-        if (step != 1) {
-          for (std::ptrdiff_t k = 0; k < count; ++k, to += step * each) std::memcpy(to, pattern, size);
+        if (stride != 1) {
+          for (std::ptrdiff_t k = 0; k < count; ++k, to += stride * each) std::memcpy(to, pattern, size);
           continue;
         }
         std::size_t left = static_cast<std::size_t>(count) * size;

@@ -35,7 +35,7 @@ inline void gather_tile(const gather_args& a, const std::ptrdiff_t* index_stride
     using T = decltype(x);
     for_each_line(a.output, strides, t, [&](const element_line<3>& l) {
       std::ptrdiff_t picked = 0;
-      if (l.step[2] == 0 && l.step[0] == 1 && l.step[1] == 1) {  // a run of one index
+      if (l.stride[2] == 0 && l.stride[0] == 1 && l.stride[1] == 1) {  // a run of one index
         picked = along * position_of(index_at(a.indices, l.at[2]), length, outside);
         constexpr auto size = static_cast<std::ptrdiff_t>(sizeof(T));
         move_run(a.output.data + l.at[0] * size, a.data.data + (l.at[1] + picked) * size,
@@ -43,9 +43,10 @@ inline void gather_tile(const gather_args& a, const std::ptrdiff_t* index_stride
         return;
       }
       for (std::ptrdiff_t i = 0; i < l.count; ++i) {
-        if (i == 0 || l.step[2] != 0)
-          picked = along * position_of(index_at(a.indices, l.at[2] + i * l.step[2]), length, outside);
-        put_element(a.output.data, l.at[0] + i * l.step[0], element<T>(a.data.data, l.at[1] + i * l.step[1] + picked));
+        if (i == 0 || l.stride[2] != 0)
+          picked = along * position_of(index_at(a.indices, l.at[2] + i * l.stride[2]), length, outside);
+        put_element(a.output.data, l.at[0] + i * l.stride[0],
+                    element<T>(a.data.data, l.at[1] + i * l.stride[1] + picked));
       }
     });
   });

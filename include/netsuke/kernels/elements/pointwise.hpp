@@ -79,33 +79,33 @@ NSK_NOINLINE inline void combine_lines(binary_kind kind, const lines& a, const l
 /// Floats of the blocks that bring short or strided lines together: five of them take 10 KiB of stack.
 inline constexpr std::ptrdiff_t block_floats = 512;
 
-/// Where rows of floats are: the first one, and the steps between rows and within them.
+/// Where rows of floats are: the first one, and the strides between rows and within them.
 template <class Float>
-struct stepped_rows {
+struct strided_rows {
   Float* data;
-  std::ptrdiff_t row, step;
+  std::ptrdiff_t row, stride;
 };
 template <int Count>
-NSK_INLINE void copy_short_rows(stepped_rows<const float> from, stepped_rows<float> to, std::ptrdiff_t rows) {
+NSK_INLINE void copy_short_rows(strided_rows<const float> from, strided_rows<float> to, std::ptrdiff_t rows) {
   for (; rows > 0; --rows, from.data += from.row, to.data += to.row)
-    for (int i = 0; i < Count; ++i) to.data[i * to.step] = from.data[i * from.step];
+    for (int i = 0; i < Count; ++i) to.data[i * to.stride] = from.data[i * from.stride];
 }
 /// Copies rows; those of two to four floats, as coordinates of boxes are, without a loop in each, and those that are
 /// columns of what is read in squares of registers.
-NSK_ONE_COPY inline void copy_rows(stepped_rows<const float> from, stepped_rows<float> to, const extent& size) {
-  if (f32::lanes > 1 && from.row == 1 && from.step != 1 && to.step == 1 && size.rows >= f32::lanes &&
+NSK_ONE_COPY inline void copy_rows(strided_rows<const float> from, strided_rows<float> to, const extent& size) {
+  if (f32::lanes > 1 && from.row == 1 && from.stride != 1 && to.stride == 1 && size.rows >= f32::lanes &&
       size.count >= f32::lanes)
-    return transpose_floats({size.rows, to.row, size.count, from.step}, to.data, from.data);
+    return transpose_floats({size.rows, to.row, size.count, from.stride}, to.data, from.data);
   if (size.count == 2) return copy_short_rows<2>(from, to, size.rows);
   if (size.count == 3) return copy_short_rows<3>(from, to, size.rows);
   if (size.count == 4) return copy_short_rows<4>(from, to, size.rows);
   for (std::ptrdiff_t r = 0; r < size.rows; ++r, from.data += from.row, to.data += to.row) {
-    if (from.step == 1 && to.step == 1)
+    if (from.stride == 1 && to.stride == 1)
       for (std::ptrdiff_t i = 0; i < size.count; ++i) to.data[i] = from.data[i];
-    else if (from.step == 0 && to.step == 1)
+    else if (from.stride == 0 && to.stride == 1)
       for (std::ptrdiff_t i = 0; i < size.count; ++i) to.data[i] = *from.data;
     else
-      for (std::ptrdiff_t i = 0; i < size.count; ++i) to.data[i * to.step] = from.data[i * from.step];
+      for (std::ptrdiff_t i = 0; i < size.count; ++i) to.data[i * to.stride] = from.data[i * from.stride];
   }
 }
 
@@ -140,25 +140,25 @@ class line_reader {
   std::ptrdiff_t m_inner = 0;
 };
 
-/// Finishes `count` results of a block, at most block_floats: residual and function in place, then stores them `step`
+/// Finishes `count` results of a block, at most block_floats: residual and function in place, then stores them `stride`
 /// apart. `slope` is that of the first.
-struct line_steps {
+struct line_strides {
   std::ptrdiff_t output, residual, slope;
 };
 template <class Kernels>
 inline void finish_line(const epilogue& e, float* block, std::ptrdiff_t count, float* output, const float* residual,
-                        const float* slope, const line_steps& step) {
+                        const float* slope, const line_strides& stride) {
   const auto add_residual = [&] {
-    for (std::ptrdiff_t i = 0; i < count; ++i) block[i] += residual[i * step.residual];
+    for (std::ptrdiff_t i = 0; i < count; ++i) block[i] += residual[i * stride.residual];
   };
   if (e.residual != nullptr && !e.activation_first) add_residual();
   if (e.fn == function::prelu) {
-    for (std::ptrdiff_t i = 0; i < count; ++i) block[i] = block[i] < 0 ? block[i] * slope[i * step.slope] : block[i];
+    for (std::ptrdiff_t i = 0; i < count; ++i) block[i] = block[i] < 0 ? block[i] * slope[i * stride.slope] : block[i];
   } else if (e.fn != function::identity) {
     map_lines<Kernels>(e, {block, count, false}, {block, count}, {1, count});
   }
   if (e.residual != nullptr && e.activation_first) add_residual();
-  for (std::ptrdiff_t i = 0; i < count; ++i) output[i * step.output] = block[i];
+  for (std::ptrdiff_t i = 0; i < count; ++i) output[i * stride.output] = block[i];
 }
 
 /// output = epilogue(a op b), or epilogue(a) where there is no b.
@@ -242,9 +242,9 @@ class pointwise_runner {
 
   /// Computes the elements from `index` on. Dense blocks are one line.
   void block(const pointwise_box& b, const std::ptrdiff_t (&index)[3], const extent& size) {
-    const std::ptrdiff_t step = b.of[2].stride[to_output], row = b.of[1].stride[to_output];
+    const std::ptrdiff_t stride = b.of[2].stride[to_output], row = b.of[1].stride[to_output];
     float* out = m_p.output.as<float>() + at(b, to_output, index);
-    const bool in_place = m_direct || (step == 1 && (size.rows == 1 || row == size.count) && !m_adds);
+    const bool in_place = m_direct || (stride == 1 && (size.rows == 1 || row == size.count) && !m_adds);
     const target to{in_place ? out : m_result, m_direct ? row : size.count};
     const extent shape = m_direct ? size : extent{1, size.rows * size.count};
     lines left = read(m_a, m_p.a, b, from_a, index, size), right{};
@@ -265,7 +265,7 @@ class pointwise_runner {
       map_lines<Kernels>(e, a, to, shape);
     if (m_adds && m_late) add_residual(b, index, size, {to.data, to.next, false}, to);
     if (in_place) return;
-    copy_rows({m_result, size.count, 1}, {out, row, step}, size);
+    copy_rows({m_result, size.count, 1}, {out, row, stride}, size);
   }
 
   lines add_residual(const pointwise_box& b, const std::ptrdiff_t (&index)[3], const extent& size, const lines& from,

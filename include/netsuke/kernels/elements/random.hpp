@@ -48,13 +48,13 @@ NSK_INLINE simd::f32 gumbel_of(simd::f32 u) { return simd::neg(math::log(simd::n
 /// Walks along a line of elements and samples their uniform numbers.
 class random_walk {
  public:
-  random_walk(const random_args& a, std::ptrdiff_t per_row, std::ptrdiff_t first, std::ptrdiff_t step)
+  random_walk(const random_args& a, std::ptrdiff_t per_row, std::ptrdiff_t first, std::ptrdiff_t stride)
       : m_args(a),
         m_per_row(per_row),
         m_row(first / per_row),
         m_column(first % per_row),
-        m_row_step(step / per_row),
-        m_column_step(step % per_row) {}
+        m_row_stride(stride / per_row),
+        m_column_stride(stride % per_row) {}
 
   /// Sets u and, for normal numbers, t of `count` elements.
   void sample(float* u, float* t, std::ptrdiff_t count) {
@@ -86,15 +86,15 @@ class random_walk {
                      m_args.source.key);
   }
   void advance() {
-    m_row += m_row_step;
-    m_column += m_column_step;
+    m_row += m_row_stride;
+    m_column += m_column_stride;
     if (m_column < m_per_row) return;
     m_column -= m_per_row;
     ++m_row;
   }
 
   const random_args& m_args;
-  std::ptrdiff_t m_per_row, m_row, m_column, m_row_step, m_column_step, m_block_row = -1, m_block_group = -1;
+  std::ptrdiff_t m_per_row, m_row, m_column, m_row_stride, m_column_stride, m_block_row = -1, m_block_group = -1;
   philox_block m_block{};
 };
 
@@ -111,12 +111,12 @@ inline void finish_random_block(const random_args& a, float* u, const float* t, 
 
 inline void random_line(const random_args& a, std::ptrdiff_t per_row, const element_line<2>& l) {
   alignas(64) float u[random_block] = {}, t[random_block] = {};
-  random_walk walk(a, per_row, l.at[1], l.step[1]);
+  random_walk walk(a, per_row, l.at[1], l.stride[1]);
   for (std::ptrdiff_t i = 0; i < l.count; i += random_block) {
     const std::ptrdiff_t n = l.count - i < random_block ? l.count - i : random_block;
     walk.sample(u, t, n);
     finish_random_block(a, u, t, n);
-    for (std::ptrdiff_t k = 0; k < n; ++k) put_element(a.output.data, l.at[0] + (i + k) * l.step[0], u[k]);
+    for (std::ptrdiff_t k = 0; k < n; ++k) put_element(a.output.data, l.at[0] + (i + k) * l.stride[0], u[k]);
   }
 }
 

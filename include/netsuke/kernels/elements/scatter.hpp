@@ -70,29 +70,29 @@ inline void scatter_stretches(const scatter_args& a, const scatter_updates& u, b
     outside = outside || clamped;
     scatter_runs(a.kind, a.output.type,
                  {element_at(a.output, u.l.at[scatter_to] + position),
-                  u.l.step[scatter_to],
+                  u.l.stride[scatter_to],
                   element_at(a.updates, u.l.at[scatter_update] + k),
-                  u.l.step[scatter_update],
+                  u.l.stride[scatter_update],
                   {u.l.count, run}});
   }
 }
 
-/// Any lines. The loop with the shorter steps in the output is the inner one, unless it has one round; each element has
-/// its updates in the same order either way.
+/// Any lines. The loop with the shorter strides in the output is the inner one, unless it has one round; each element
+/// has its updates in the same order either way.
 template <scatter_kind Kind, class T>
 inline void scatter_lines(const scatter_args& a, const scatter_updates& u, bool& outside) {
   const element_line<scatter_operands>& l = u.l;
   const bool narrow = a.indices.type == dtype::int32,
-             along_line = u.count > 1 && (l.count == 1 || l.step[scatter_to] > u.along);
+             along_line = u.count > 1 && (l.count == 1 || l.stride[scatter_to] > u.along);
   update_loop outer{u.count, 0, u.index, u.update},
-      inner{l.count, l.step[scatter_to], l.step[scatter_index], l.step[scatter_update]};
+      inner{l.count, l.stride[scatter_to], l.stride[scatter_index], l.stride[scatter_update]};
   if (along_line) std::swap(outer, inner);
   const std::ptrdiff_t rounds = inner.count < update_block ? update_block / inner.count : 1;
   std::ptrdiff_t places[update_block];
   for (std::ptrdiff_t i = 0; i < outer.count; i += rounds)
     for (std::ptrdiff_t j = 0; j < inner.count; j += update_block) {
       const update_loops part{outer.part(i, rounds), inner.part(j, update_block)};
-      const auto from = [&](std::ptrdiff_t update_loop::*step) { return i * outer.*step + j * inner.*step; };
+      const auto from = [&](std::ptrdiff_t update_loop::*stride) { return i * outer.*stride + j * inner.*stride; };
       const std::byte* const indices = element_at(a.indices, l.at[scatter_index] + from(&update_loop::index));
       const bool clamped = narrow ? find_places<std::int32_t>(indices, part, u.length, u.along, places)
                                   : find_places<std::int64_t>(indices, part, u.length, u.along, places);
@@ -106,10 +106,11 @@ inline void scatter_lines(const scatter_args& a, const scatter_updates& u, bool&
 inline void scatter_chosen(const scatter_args& a, const scatter_updates& u) {
   const element_line<scatter_operands>& l = u.l;
   const auto chosen_from = [&](std::ptrdiff_t i) {
-    return chosen_updates{element_at(a.indices, l.at[scatter_index] + i * l.step[scatter_index]), u.index,
-                          element_at(a.updates, l.at[scatter_update] + i * l.step[scatter_update]), u.update, u.count};
+    return chosen_updates{element_at(a.indices, l.at[scatter_index] + i * l.stride[scatter_index]), u.index,
+                          element_at(a.updates, l.at[scatter_update] + i * l.stride[scatter_update]), u.update,
+                          u.count};
   };
-  if (l.step[scatter_to] == 1 && l.step[scatter_update] == 1 && l.step[scatter_index] == 0) {
+  if (l.stride[scatter_to] == 1 && l.stride[scatter_update] == 1 && l.stride[scatter_index] == 0) {
     const chosen_updates c = chosen_from(0);
     for (std::ptrdiff_t k = 0, found = 0; k < u.count; ++k) {
       if (!element<bool>(c.mask, k * u.index)) continue;
@@ -124,7 +125,7 @@ inline void scatter_chosen(const scatter_args& a, const scatter_updates& u) {
   }
   for (std::ptrdiff_t i = 0; i < l.count; ++i)
     visit_size(a.output.type, [&](auto x) {
-      take_chosen<decltype(x)>(chosen_from(i), element_at(a.output, l.at[scatter_to] + i * l.step[scatter_to]),
+      take_chosen<decltype(x)>(chosen_from(i), element_at(a.output, l.at[scatter_to] + i * l.stride[scatter_to]),
                                u.along);
     });
 }
@@ -151,8 +152,8 @@ inline void scatter_by_kind(const scatter_args& a, const scatter_updates& u, boo
 inline void scatter_updates_of(const scatter_args& a, const scatter_updates& u, bool& outside) {
   const element_line<scatter_operands>& l = u.l;
   if (a.indices.type == dtype::boolean) return scatter_chosen(a, u);
-  if (l.step[scatter_index] == 0) {
-    if (l.step[scatter_to] == 1 && l.step[scatter_update] == 1) return scatter_rows(a, u, outside);
+  if (l.stride[scatter_index] == 0) {
+    if (l.stride[scatter_to] == 1 && l.stride[scatter_update] == 1) return scatter_rows(a, u, outside);
     if (u.along == 1 && u.update == 1 && l.count > 1) return scatter_stretches(a, u, outside);
   }
   switch (a.kind) {

@@ -42,12 +42,12 @@ NSK_INLINE void move_run(std::byte* to, const std::byte* from, std::size_t bytes
     std::memcpy(to, from, bytes);
 }
 
-/// Lines of `size.count` neighbours that are combined with as many updates. Steps from line to line are in elements.
+/// Lines of `size.count` neighbours that are combined with as many updates. Strides from line to line are in elements.
 struct update_runs {
   std::byte* to;
-  std::ptrdiff_t to_step;
+  std::ptrdiff_t to_stride;
   const std::byte* from;
-  std::ptrdiff_t from_step;
+  std::ptrdiff_t from_stride;
   extent size;
 };
 
@@ -55,7 +55,7 @@ template <class Op>
 inline void combine_floats(const update_runs& u, Op op) {
   float* const to = reinterpret_cast<float*>(u.to);
   const float* const from = reinterpret_cast<const float*>(u.from);
-  combine_rows(op, {to, u.to_step, false}, {from, u.from_step, false}, {to, u.to_step}, u.size);
+  combine_rows(op, {to, u.to_stride, false}, {from, u.from_stride, false}, {to, u.to_stride}, u.size);
 }
 inline void combine_floats(scatter_kind kind, const update_runs& u) {
   switch (kind) {
@@ -82,8 +82,8 @@ NSK_NOINLINE inline void scatter_runs(scatter_kind kind, dtype type, const updat
   if (kind != scatter_kind::replace && type == dtype::float32) return combine_floats(kind, u);
   const auto size = static_cast<std::ptrdiff_t>(size_of(type));
   for (std::ptrdiff_t i = 0; i < u.size.rows; ++i) {
-    std::byte* const to = u.to + i * u.to_step * size;
-    const std::byte* const from = u.from + i * u.from_step * size;
+    std::byte* const to = u.to + i * u.to_stride * size;
+    const std::byte* const from = u.from + i * u.from_stride * size;
     if (kind == scatter_kind::replace)
       move_run(to, from, static_cast<std::size_t>(u.size.count * size));
     else
@@ -98,7 +98,7 @@ NSK_NOINLINE inline void scatter_runs(scatter_kind kind, dtype type, const updat
 /// Updates whose places are found before they are written.
 inline constexpr std::ptrdiff_t update_block = 256;
 
-/// A loop over updates, and its steps in elements of the output, the indices and the updates.
+/// A loop over updates, and its strides in elements of the output, the indices and the updates.
 struct update_loop {
   std::ptrdiff_t count, to, index, update;
   /// Rounds [from, from + longest), as far as there are so many.
@@ -110,13 +110,13 @@ struct update_loops {
   update_loop outer, inner;
 };
 
-/// places[k] = k * to + along * the position that the index k * step says; returns whether one was clamped.
+/// places[k] = k * to + along * the position that the index k * stride says; returns whether one was clamped.
 template <class I>
-NSK_INLINE bool find_line(const std::byte* indices, std::ptrdiff_t step, std::ptrdiff_t count, I length,
+NSK_INLINE bool find_line(const std::byte* indices, std::ptrdiff_t stride, std::ptrdiff_t count, I length,
                           std::ptrdiff_t to, std::ptrdiff_t along, std::ptrdiff_t* places) {
   I changed = 0;
   for (std::ptrdiff_t k = 0; k < count; ++k) {
-    const I index = element<I>(indices, k * step), wrapped = index < 0 ? index + length : index,
+    const I index = element<I>(indices, k * stride), wrapped = index < 0 ? index + length : index,
             low = wrapped < 0 ? 0 : wrapped, position = low < length ? low : length - 1;
     changed |= position ^ wrapped;
     places[k] = k * to + static_cast<std::ptrdiff_t>(position) * along;
@@ -128,13 +128,13 @@ template <class I>
 NSK_NOINLINE inline bool find_places(const std::byte* indices, const update_loops& u, std::int64_t length,
                                      std::ptrdiff_t along, std::ptrdiff_t* places) {
   const auto positions = static_cast<I>(length);
-  const std::ptrdiff_t step = u.inner.index, count = u.inner.count, to = u.inner.to;
+  const std::ptrdiff_t stride = u.inner.index, count = u.inner.count, to = u.inner.to;
   bool changed = false;
   for (std::ptrdiff_t i = 0; i < u.outer.count; ++i, places += count) {
     const std::byte* const line = indices + i * u.outer.index * static_cast<std::ptrdiff_t>(sizeof(I));
-    const bool clamped = step == 1 && to == 0 && along == 1
+    const bool clamped = stride == 1 && to == 0 && along == 1
                              ? find_line<I>(line, 1, count, positions, 0, 1, places)
-                             : find_line<I>(line, step, count, positions, to, along, places);
+                             : find_line<I>(line, stride, count, positions, to, along, places);
     changed = changed || clamped;
     if (u.outer.to != 0)
       for (std::ptrdiff_t k = 0; k < count; ++k) places[k] += i * u.outer.to;
@@ -158,10 +158,10 @@ NSK_INLINE T chosen_of(bool keep, T a, T b) {
 template <scatter_kind Kind, class T>
 NSK_NOINLINE inline void update_places(std::byte* to, const std::ptrdiff_t* places, const std::byte* from,
                                        const update_loops& u) {
-  const std::ptrdiff_t size = sizeof(T), step = u.inner.update * size, count = u.inner.count;
+  const std::ptrdiff_t size = sizeof(T), stride = u.inner.update * size, count = u.inner.count;
   for (std::ptrdiff_t i = 0; i < u.outer.count; ++i, places += count) {
     const std::byte* line = from + i * u.outer.update * size;
-    for (std::ptrdiff_t k = 0; k < count; ++k, line += step) {
+    for (std::ptrdiff_t k = 0; k < count; ++k, line += stride) {
       const T there = element<T>(to, places[k]), update = element<T>(line, 0);
       if constexpr (Kind == scatter_kind::max || Kind == scatter_kind::min)
         put_element(to, places[k],
@@ -174,37 +174,39 @@ NSK_NOINLINE inline void update_places(std::byte* to, const std::ptrdiff_t* plac
 
 /// How many of at most `count` indices of type I count up from the first one.
 template <class I>
-NSK_NOINLINE inline std::ptrdiff_t count_up(const std::byte* indices, std::ptrdiff_t step, std::ptrdiff_t count) {
+NSK_NOINLINE inline std::ptrdiff_t count_up(const std::byte* indices, std::ptrdiff_t stride, std::ptrdiff_t count) {
   const I first = element<I>(indices, 0);
   std::ptrdiff_t run = 1;
-  for (; run < count && element<I>(indices, run * step) == first + static_cast<I>(run);) ++run;
+  for (; run < count && element<I>(indices, run * stride) == first + static_cast<I>(run);) ++run;
   return run;
 }
 
 /// A line of updates, of which a mask chooses some.
 struct chosen_updates {
   const std::byte* mask;
-  std::ptrdiff_t mask_step;
+  std::ptrdiff_t mask_stride;
   const std::byte* from;
-  std::ptrdiff_t from_step, count;
+  std::ptrdiff_t from_stride, count;
 };
 
-NSK_NOINLINE inline std::ptrdiff_t count_chosen(const std::byte* mask, std::ptrdiff_t step, std::ptrdiff_t count) {
+NSK_NOINLINE inline std::ptrdiff_t count_chosen(const std::byte* mask, std::ptrdiff_t stride, std::ptrdiff_t count) {
   std::ptrdiff_t chosen = 0;
-  if (step == 1)
+  if (stride == 1)
     for (std::ptrdiff_t k = 0; k < count; ++k) chosen += mask[k] != std::byte{0};
   else
-    for (std::ptrdiff_t k = 0; k < count; ++k) chosen += mask[k * step] != std::byte{0};
+    for (std::ptrdiff_t k = 0; k < count; ++k) chosen += mask[k * stride] != std::byte{0};
   return chosen;
 }
 
 /// Moves what is chosen together. An update that is not is moved too, to where the next one that is replaces it: so
 /// there is no branch, and nothing is written behind the last.
 template <class T>
-NSK_NOINLINE inline void take_chosen(const chosen_updates& c, std::byte* to, std::ptrdiff_t to_step) {
+NSK_NOINLINE inline void take_chosen(const chosen_updates& c, std::byte* to, std::ptrdiff_t to_stride) {
   const std::byte *mask = c.mask, *from = c.from;
-  const std::ptrdiff_t size = sizeof(T), mask_step = c.mask_step, step = c.from_step * size, to_bytes = to_step * size;
-  for (std::ptrdiff_t left = count_chosen(c.mask, c.mask_step, c.count); left != 0; mask += mask_step, from += step) {
+  const std::ptrdiff_t size = sizeof(T), mask_stride = c.mask_stride, stride = c.from_stride * size,
+                       to_bytes = to_stride * size;
+  for (std::ptrdiff_t left = count_chosen(c.mask, c.mask_stride, c.count); left != 0;
+       mask += mask_stride, from += stride) {
     const auto chosen = static_cast<std::ptrdiff_t>(*mask != std::byte{0});
     std::memcpy(to, from, sizeof(T));
     to += to_bytes & -chosen;

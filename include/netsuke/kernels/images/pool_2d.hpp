@@ -154,8 +154,8 @@ template <class Kind, int Rows, int Columns>
 inline void pool_inside(const pool_row<typename Kind::element>& r, std::int32_t begin, std::int32_t end) {
   if (begin >= end) return;
   pool_taps<typename Kind::element> t = taps_of(r, begin);
-  const std::ptrdiff_t step = r.a->w.stride_w * r.a->input.stride[2], out = r.a->output.stride[2];
-  for (std::int32_t x = begin; x < end; ++x, t.from += step)
+  const std::ptrdiff_t stride = r.a->w.stride_w * r.a->input.stride[2], out = r.a->output.stride[2];
+  for (std::int32_t x = begin; x < end; ++x, t.from += stride)
     pool_pixel<Kind, Rows, Columns>(t, r.to + x * out, r.channel_begin, r.channel_end);
 }
 

@@ -34,14 +34,14 @@ struct resize_part {
 template <int Taps>
 inline void resize_across(const resize_part& p, const float* row, float* to) {
   using simd::f32;
-  const std::ptrdiff_t step = p.a->input.stride[2];
+  const std::ptrdiff_t stride = p.a->input.stride[2];
   for (std::int32_t x = p.pixel_begin; x < p.pixel_end; ++x, to += p.channels) {
     const std::int32_t* index = p.a->column_index + std::ptrdiff_t{x} * Taps;
     f32 weight[Taps];
     const float* from[Taps];
     simd::unroll<Taps>([&](auto k) NSK_INLINE_LAMBDA {
       weight[k] = simd::broadcast(p.a->column_weight + std::ptrdiff_t{x} * Taps + k);
-      from[k] = row + index[k] * step;
+      from[k] = row + index[k] * stride;
     });
     for (std::int32_t c = 0; c < p.channels; c += f32::lanes) {
       f32 sum = simd::mul(weight[0], simd::load(from[0] + c));
@@ -55,14 +55,14 @@ inline void resize_across(const resize_part& p, const float* row, float* to) {
 inline void resize_across_many(const resize_part& p, const float* row, float* to) {
   using simd::f32;
   const std::int32_t taps = p.a->column_taps;
-  const std::ptrdiff_t step = p.a->input.stride[2];
+  const std::ptrdiff_t stride = p.a->input.stride[2];
   for (std::int32_t x = p.pixel_begin; x < p.pixel_end; ++x, to += p.channels) {
     const std::int32_t* index = p.a->column_index + std::ptrdiff_t{x} * taps;
     const float* weight = p.a->column_weight + std::ptrdiff_t{x} * taps;
     for (std::int32_t c = 0; c < p.channels; c += f32::lanes) {
-      f32 sum = simd::mul(simd::broadcast(weight), simd::load(row + index[0] * step + c));
+      f32 sum = simd::mul(simd::broadcast(weight), simd::load(row + index[0] * stride + c));
       for (std::int32_t k = 1; k < taps; ++k)
-        sum = simd::fma(simd::broadcast(weight + k), simd::load(row + index[k] * step + c), sum);
+        sum = simd::fma(simd::broadcast(weight + k), simd::load(row + index[k] * stride + c), sum);
       simd::store(to + c, sum);
     }
   }
@@ -170,7 +170,7 @@ class resize_cache {
 };
 
 inline void blend_rows(const resize_part& p, const resize_cache& cache, const float* weight, float* to) {
-  const std::ptrdiff_t step = p.a->output.stride[2];
+  const std::ptrdiff_t stride = p.a->output.stride[2];
   const std::int32_t pixels = p.pixel_end - p.pixel_begin, taps = p.a->row_taps;
   const std::int32_t* slot = cache.slots();
   const auto down = [&](const float* rows, float* out, std::ptrdiff_t count) NSK_INLINE_LAMBDA {
@@ -178,9 +178,9 @@ inline void blend_rows(const resize_part& p, const resize_cache& cache, const fl
     if (taps == 2) return resize_down<2>(rows, cache.pitch(), slot, weight, out, count);
     resize_down_many(rows, cache.pitch(), slot, weight, taps, out, count);
   };
-  if (step == p.channels) return down(cache.rows(), to, std::ptrdiff_t{pixels} * p.channels);
+  if (stride == p.channels) return down(cache.rows(), to, std::ptrdiff_t{pixels} * p.channels);
   for (std::int32_t x = 0; x < pixels; ++x)
-    down(cache.rows() + std::ptrdiff_t{x} * p.channels, to + x * step, p.channels);
+    down(cache.rows() + std::ptrdiff_t{x} * p.channels, to + x * stride, p.channels);
 }
 
 inline void resize_piece_rows(const resize_part& p, const tile_range& t, std::byte* scratch) {

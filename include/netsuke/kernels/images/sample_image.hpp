@@ -43,10 +43,10 @@ inline void split_positions(float* position, float (&weight)[2][sampled_places::
   }
 }
 
-/// Four neighbours: the first pixel, and steps to the next row and the next column; which of them are in the image.
+/// Four neighbours: the first pixel, and strides to the next row and the next column; which of them are in the image.
 struct neighbours {
   const float* image;
-  std::ptrdiff_t at, row_step, column_step;
+  std::ptrdiff_t at, row_stride, column_stride;
   bool rows[2], columns[2];
 };
 struct neighbour_weights {
@@ -62,7 +62,7 @@ NSK_INLINE void sample_pixel(const neighbours& p, const neighbour_weights& w, fl
   for (int c = 0; c < channels; c += f32::lanes) {
     const auto pixel = [&](int i, int j) NSK_INLINE_LAMBDA {
       if (!Inside && !(p.rows[i] && p.columns[j])) return simd::zero();
-      return simd::load(p.image + p.at + i * p.row_step + j * p.column_step + c);
+      return simd::load(p.image + p.at + i * p.row_stride + j * p.column_stride + c);
     };
     const auto between = [&](int i) NSK_INLINE_LAMBDA {
       return simd::add(simd::mul(pixel(i, 0), column[0]), simd::mul(pixel(i, 1), column[1]));
@@ -86,7 +86,7 @@ NSK_NOINLINE inline void sample_places(const sample_image_args& a, const tile_ra
   for (int i = 0; i < count; ++i) {
     const int row = static_cast<int>(s.row[i]), column = static_cast<int>(s.column[i]);
     const neighbour_weights w{{s.row_weight[0][i], s.row_weight[1][i]}, {s.column_weight[0][i], s.column_weight[1][i]}};
-    p.at = s.image[i] + row * p.row_step + column * p.column_step;
+    p.at = s.image[i] + row * p.row_stride + column * p.column_stride;
     if (static_cast<unsigned>(row) < rows_inside && static_cast<unsigned>(column) < columns_inside) {
       sample_pixel<true>(p, w, output + s.to[i], channels);
       continue;
@@ -99,12 +99,12 @@ NSK_NOINLINE inline void sample_places(const sample_image_args& a, const tile_ra
   }
 }
 
-/// to[i] = from[i * step].
-inline void take_floats(float* to, const float* from, std::ptrdiff_t step, int count) {
-  for (int i = 0; i < count; ++i) to[i] = from[i * step];
+/// to[i] = from[i * stride].
+inline void take_floats(float* to, const float* from, std::ptrdiff_t stride, int count) {
+  for (int i = 0; i < count; ++i) to[i] = from[i * stride];
 }
-inline void count_offsets(std::ptrdiff_t* to, std::ptrdiff_t first, std::ptrdiff_t step, int count) {
-  for (int i = 0; i < count; ++i) to[i] = first + i * step;
+inline void count_offsets(std::ptrdiff_t* to, std::ptrdiff_t first, std::ptrdiff_t stride, int count) {
+  for (int i = 0; i < count; ++i) to[i] = first + i * stride;
 }
 
 /// Takes what belongs to `count` places (n, p, q, g), (n, p + 1, q, g), ... into `s`, from number `i` on.

@@ -56,8 +56,8 @@ NSK_NOINLINE inline void look_up_by_channels(const byte_table_args& a, const til
     std::uint8_t* const to = a.output.as<std::uint8_t>() + l.at[0];
     const std::uint8_t* const from = a.input.as<std::uint8_t>() + l.at[1];
     const std::uint8_t* const table = a.table + l.at[2];
-    if (l.step[0] == 1 && l.step[1] == 1 && l.step[2] == 256) return look_up_pixel(table, from, to, l.count);
-    for (std::ptrdiff_t i = 0; i < l.count; ++i) to[i * l.step[0]] = table[i * l.step[2] + from[i * l.step[1]]];
+    if (l.stride[0] == 1 && l.stride[1] == 1 && l.stride[2] == 256) return look_up_pixel(table, from, to, l.count);
+    for (std::ptrdiff_t i = 0; i < l.count; ++i) to[i * l.stride[0]] = table[i * l.stride[2] + from[i * l.stride[1]]];
   });
 }
 

@@ -74,8 +74,8 @@ inline void dynamic_range(const dynamic_range_args& a, const tile_range&, std::b
   impl::number_range r;
   impl::for_each_line(x, strides, all, [&](const impl::element_line<1>& l) {
     const float* const line = x.as<float>() + l.at[0];
-    if (l.step[0] == 1) return impl::extend_range(r, line, l.count);
-    for (std::ptrdiff_t i = 0; i < l.count; ++i) impl::extend_range(r, line + i * l.step[0], 1);
+    if (l.stride[0] == 1) return impl::extend_range(r, line, l.count);
+    for (std::ptrdiff_t i = 0; i < l.count; ++i) impl::extend_range(r, line + i * l.stride[0], 1);
   });
   impl::put_scale_and_zero(r, a.output.as<float>(), a.output.as<float>() + a.output.stride[0]);
 }

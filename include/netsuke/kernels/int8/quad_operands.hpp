@@ -11,11 +11,11 @@
 NSK_BEGIN
 namespace kernels {
 
-/// Where the quads of one row are: `lines` x `columns` runs of `quads` contiguous quads, whose starts are `line_step`
-/// and `column_step` bytes apart. The last quad of a run may reach past it, to bytes whose weights are zeros.
+/// Where the quads of one row are: `lines` x `columns` runs of `quads` contiguous quads, whose starts are `line_stride`
+/// and `column_stride` bytes apart. The last quad of a run may reach past it, to bytes whose weights are zeros.
 struct quad_runs {
   int lines = 1, columns = 1, quads;
-  std::ptrdiff_t line_step = 0, column_step = 0;
+  std::ptrdiff_t line_stride = 0, column_stride = 0;
 };
 
 /// One row: its first input, and output and residual of channel 0.
@@ -68,13 +68,13 @@ struct quad_panel {
   const std::byte* scale;  ///< float32
   const std::int8_t* weights;
   int width, channel, columns;
-  std::ptrdiff_t step;  ///< bytes from one panel to the next
+  std::ptrdiff_t stride;  ///< bytes from one panel to the next
 };
 
 /// Where vector `v` of a panel begins, in bytes behind what the first begins with, or of the panels behind it.
 NSK_INLINE std::ptrdiff_t vector_place(const quad_panel& p, int v) {
   constexpr int vectors = (panel_width + simd::i32::lanes - 1) / simd::i32::lanes;
-  return v / vectors * p.step + v % vectors * 4 * simd::i32::lanes;
+  return v / vectors * p.stride + v % vectors * 4 * simd::i32::lanes;
 }
 NSK_INLINE simd::f32 load_scale(const quad_panel& p, int v) {
   return simd::load(reinterpret_cast<const float*>(p.scale + vector_place(p, v)));

@@ -44,7 +44,7 @@ struct scaled_units {
 /// Units of a sum in fixed point. Multipliers and bias are cut into digits of 10 bits and what is above them, so that
 /// float32 holds every product and sum: it is floor((above + floor(digits / 2^10)) / 2^(shift - 10)).
 struct fixed_point_units {
-  simd::f32 a_above, b_above, bias_above, a_digits, b_digits, bias_digits, step, last_step;
+  simd::f32 a_above, b_above, bias_above, a_digits, b_digits, bias_digits, stride, last_step;
 
   explicit fixed_point_units(const quantized_binary_params& p)
       : a_above(above(p.a_multiplier)),
@@ -53,12 +53,12 @@ struct fixed_point_units {
         a_digits(digits(p.a_multiplier)),
         b_digits(digits(p.b_multiplier)),
         bias_digits(digits(p.bias)),
-        step(simd::splat(1.0f / 1024.0f)),
+        stride(simd::splat(1.0f / 1024.0f)),
         last_step(simd::splat(1.0f / static_cast<float>(std::uint32_t{1} << (p.shift - 10)))) {}
   NSK_INLINE simd::f32 operator()(simd::f32 a, simd::f32 b) const {
     const simd::f32 low = simd::fma(a, a_digits, simd::fma(b, b_digits, bias_digits)),
                     high = simd::fma(a, a_above, simd::fma(b, b_above, bias_above));
-    return simd::floor(simd::mul(simd::add(high, simd::floor(simd::mul(low, step))), last_step));
+    return simd::floor(simd::mul(simd::add(high, simd::floor(simd::mul(low, stride))), last_step));
   }
 
  private:

@@ -59,15 +59,15 @@ struct quad_row_list {
 struct stored_line {
   std::uint8_t* output;
   const std::uint8_t* residual;
-  std::ptrdiff_t output_step, residual_step;  ///< of pixels
+  std::ptrdiff_t output_stride, residual_stride;  ///< of pixels
 };
-/// Lists `count` pixels of a line, whose windows begin `step` bytes apart.
-inline void list_pixels(quad_row* row, int count, const std::uint8_t* window, std::ptrdiff_t step,
+/// Lists `count` pixels of a line, whose windows begin `stride` bytes apart.
+inline void list_pixels(quad_row* row, int count, const std::uint8_t* window, std::ptrdiff_t stride,
                         const stored_line& line, int pixel) {
-  std::uint8_t* output = line.output + pixel * line.output_step;
-  const std::uint8_t* residual = line.residual + pixel * line.residual_step;
+  std::uint8_t* output = line.output + pixel * line.output_stride;
+  const std::uint8_t* residual = line.residual + pixel * line.residual_stride;
   for (int i = 0; i < count; ++i)
-    row[i] = {window + i * step, output + i * line.output_step, residual + i * line.residual_step, 0};
+    row[i] = {window + i * stride, output + i * line.output_stride, residual + i * line.residual_stride, 0};
 }
 inline stored_line stored_line_of(const quantized_conv_2d_args& a, int image, int y) {
   const tensor_view &out = a.output, &sum = a.residual_scale != 0 ? a.residual : a.output;
@@ -90,7 +90,7 @@ NSK_ONE_COPY inline void add_offsets(const quantized_conv& c, const quad_runs& r
     std::uint32_t sum = 0;
     for (int y = 0; y < runs.lines; ++y)
       for (int x = 0; x < runs.columns; ++x)
-        sum += sum_of_bytes(list.row[i].input + y * runs.line_step + x * runs.column_step, c.runs.length);
+        sum += sum_of_bytes(list.row[i].input + y * runs.line_stride + x * runs.column_stride, c.runs.length);
     sum *= static_cast<std::uint32_t>(c.a->weight_offset);
     std::memcpy(&list.row[i].added, &sum, sizeof sum);
   }
@@ -122,7 +122,7 @@ struct output_part {
 /// Where their windows are: the first, and the bytes from one to the next below it and beside it.
 struct window_places {
   const std::uint8_t* first;
-  std::ptrdiff_t line_step, pixel_step;
+  std::ptrdiff_t line_stride, pixel_stride;
 };
 
 /// Lists the windows of a part, and multiplies them where the list is full.
@@ -130,13 +130,13 @@ template <class Multiply>
 NSK_ONE_COPY inline void convolve_part(const quantized_conv& c, quad_row_list& list, const output_part& part,
                                        const window_places& places, const quad_runs& runs, const Multiply& multiply) {
   const std::uint8_t* line = places.first;
-  for (int y = part.row_begin; y < part.row_end; ++y, line += places.line_step) {
+  for (int y = part.row_begin; y < part.row_end; ++y, line += places.line_stride) {
     const stored_line to = stored_line_of(*c.a, part.image, y);
     const std::uint8_t* window = line;
     for (int x = part.pixel_begin; x < part.pixel_end;) {
       const int space = max_quad_rows - list.count, left = part.pixel_end - x, count = space < left ? space : left;
-      list_pixels(list.row + list.count, count, window, places.pixel_step, to, x);
-      window += count * places.pixel_step;
+      list_pixels(list.row + list.count, count, window, places.pixel_stride, to, x);
+      window += count * places.pixel_stride;
       x += count;
       list.count += count;
       if (list.count == max_quad_rows) multiply(c, runs, list);

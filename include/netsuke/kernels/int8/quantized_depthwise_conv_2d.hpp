@@ -36,7 +36,7 @@ inline constexpr int half_channels = quad_channels / 2;
 /// columns are apart. Rows outside are one byte that stands for 0, again and again.
 struct byte_rows {
   const std::uint8_t* first;
-  std::ptrdiff_t step;
+  std::ptrdiff_t stride;
 };
 
 /// One block of channels: constants in the order of the vectors, and where the bytes are.
@@ -199,21 +199,21 @@ NSK_ONE_COPY inline void quad_tiles_of_line(const byte_block& b, const byte_rows
     const byte_rows* from = rows;
     for (int g = 0; g < b.groups; ++g, weights += Kernel * 4 * quad_channels, from += 4) {
       const std::uint8_t* row[4];
-      std::ptrdiff_t step[4];
+      std::ptrdiff_t stride[4];
       unroll<4>([&](auto i) NSK_INLINE_LAMBDA {
-        step[i] = from[i].step;
-        row[i] = from[i].first + x * step[i];
+        stride[i] = from[i].stride;
+        row[i] = from[i].first + x * stride[i];
       });
       unroll<(Pixels - 1) * Stride + Kernel>([&](auto column) NSK_INLINE_LAMBDA {
         i32 quads[4];
         if constexpr (Pair) {
           const std::uint8_t* other[4];
-          unroll<4>([&](auto i) NSK_INLINE_LAMBDA { other[i] = row[i] + Pixels * Stride * step[i]; });
+          unroll<4>([&](auto i) NSK_INLINE_LAMBDA { other[i] = row[i] + Pixels * Stride * stride[i]; });
           simd::interleave_quads(row, other, quads);
         } else {
           simd::interleave_quads(row, quads);
         }
-        unroll<4>([&](auto i) NSK_INLINE_LAMBDA { row[i] += step[i]; });
+        unroll<4>([&](auto i) NSK_INLINE_LAMBDA { row[i] += stride[i]; });
         unroll<Kernel>([&](auto k) NSK_INLINE_LAMBDA {
           constexpr int ahead = static_cast<int>(decltype(column)::value) - static_cast<int>(decltype(k)::value),
                         p = ahead / Stride;
@@ -246,7 +246,7 @@ NSK_ONE_COPY inline void quad_pixel(const byte_block& b, const byte_rows* rows, 
       const int column = x + k * w.dilation_w;
       const bool inside = column >= 0 && column < b.a->input.shape[2];
       const std::uint8_t* row[4];
-      for (int i = 0; i < 4; ++i) row[i] = inside ? rows[i].first + column * rows[i].step : b.outside;
+      for (int i = 0; i < 4; ++i) row[i] = inside ? rows[i].first + column * rows[i].stride : b.outside;
       i32 quads[4];
       simd::interleave_quads(row, quads);
       unroll<4>([&](auto v) NSK_INLINE_LAMBDA {

@@ -61,7 +61,7 @@ NSK_INLINE void accumulate_quads(simd::i32 (&sum)[Rows][Vectors], const quad_run
   const std::uint8_t* row[Rows];
   unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA { row[r] = rows[r].input; });
   const std::int8_t* weights = p.weights;
-  const std::ptrdiff_t step = std::ptrdiff_t{4} * p.width;
+  const std::ptrdiff_t stride = std::ptrdiff_t{4} * p.width;
   const auto add_quad = [&](i32(&to)[Rows][Vectors], std::ptrdiff_t k) NSK_INLINE_LAMBDA {
     i32 w[Vectors];
     unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA { w[v] = simd::load_quads(weights + vector_place(p, v)); });
@@ -69,7 +69,7 @@ NSK_INLINE void accumulate_quads(simd::i32 (&sum)[Rows][Vectors], const quad_run
       const i32 a = simd::broadcast_quad(row[r] + k);
       unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA { to[r][v] = Products::add(to[r][v], a, w[v]); });
     });
-    weights += step;
+    weights += stride;
   };
   i32 more[chains][Rows][Vectors];  // the first is not used
   unroll<chains * Rows * Vectors>([&](auto i) NSK_INLINE_LAMBDA {
@@ -77,7 +77,7 @@ NSK_INLINE void accumulate_quads(simd::i32 (&sum)[Rows][Vectors], const quad_run
   });
   for (int y = 0; y < runs.lines; ++y) {
     for (int x = 0; x < runs.columns; ++x) {
-      std::ptrdiff_t k = y * runs.line_step + x * runs.column_step;
+      std::ptrdiff_t k = y * runs.line_stride + x * runs.column_stride;
       int q = runs.quads;
       for (; chains > 1 && q >= chains; q -= chains, k += 4 * chains) {
         add_quad(sum, k);
@@ -130,7 +130,8 @@ NSK_ONE_COPY inline void quad_tiles(int tiles, const quad_runs& runs, const quad
   if (tiles == 0) return;
   const quad_panel p = panel;
   constexpr int panels = Vectors * i32::lanes > panel_width ? Vectors * i32::lanes / panel_width : 1;
-  const std::int8_t* ahead = p.weights + panels * p.step;  // the panels behind these, shared by the quads of all tiles
+  const std::int8_t* ahead =
+      p.weights + panels * p.stride;  // the panels behind these, shared by the quads of all tiles
   const std::ptrdiff_t share = std::ptrdiff_t{4} * panels * p.width /
                                (tiles > 7   ? 8
                                 : tiles > 3 ? 4
@@ -176,7 +177,7 @@ template <class Products>
 NSK_ONE_COPY inline void quad_line(const quad_runs& runs, const quad_panel& p, const quad_row* row,
                                    const quad_store& store) {
   constexpr int vectors = simd::packed_vectors;
-  const std::int8_t* ahead = p.weights + line_panels * p.step;
+  const std::int8_t* ahead = p.weights + line_panels * p.stride;
   simd::i32 sum[1][vectors];
   begin_quad_sums(sum[0], runs, p);
   if (store.adds_to_rows) add_to_rows(sum, row);
@@ -229,8 +230,8 @@ inline quad_panel quad_panel_part(const quad_weights& w, int index, int begin, i
   const int first = begin > left ? begin : left, last = end < left + width ? end : left + width;
   const std::byte* const panel = w.data + std::int64_t{4} * panel_width * index * (w.quads + 2) + 4 * (first - left);
   const auto* const weights = reinterpret_cast<const std::int8_t*>(panel + 8 * width);
-  const auto step = static_cast<std::ptrdiff_t>(4 * panel_width * (w.quads + 2));
-  return {panel, panel + 4 * width, weights, width, first, last - first, step};
+  const auto stride = static_cast<std::ptrdiff_t>(4 * panel_width * (w.quads + 2));
+  return {panel, panel + 4 * width, weights, width, first, last - first, stride};
 }
 
 }

@@ -19,12 +19,12 @@ namespace impl {
 
 /// Position of the best of `length` elements; NaN is never better than anything.
 template <class T, class Better>
-inline std::int64_t best_position(const std::byte* data, std::ptrdiff_t at, std::ptrdiff_t step, std::int64_t length,
+inline std::int64_t best_position(const std::byte* data, std::ptrdiff_t at, std::ptrdiff_t stride, std::int64_t length,
                                   Better better) {
   std::int64_t best = 0;
   T maximum = element<T>(data, at);
   for (std::int64_t i = 1; i < length; ++i) {
-    const T x = element<T>(data, at + static_cast<std::ptrdiff_t>(i) * step);
+    const T x = element<T>(data, at + static_cast<std::ptrdiff_t>(i) * stride);
     if (!better(x, maximum)) continue;
     maximum = x;
     best = i;
@@ -91,19 +91,19 @@ inline std::int64_t best_of_line(const T* line, std::ptrdiff_t length, bool last
 
 template <class T>
 inline std::int64_t arg_reduce_line(const arg_reduce_args& a, std::ptrdiff_t at) {
-  const std::ptrdiff_t step = a.input.stride[a.axis];
+  const std::ptrdiff_t stride = a.input.stride[a.axis];
   const std::int64_t length = a.input.shape[a.axis];
-  if (step == 1 && length >= 2 * simd::f32::lanes) {
+  if (stride == 1 && length >= 2 * simd::f32::lanes) {
     const T* const line = a.input.as<T>() + at;
     const auto count = static_cast<std::ptrdiff_t>(length);
     return a.kind == arg_reduce_kind::max ? best_of_line<true>(line, count, a.last)
                                           : best_of_line<false>(line, count, a.last);
   }
   if (a.kind == arg_reduce_kind::max)
-    return a.last ? best_position<T>(a.input.data, at, step, length, [](T x, T y) { return x >= y; })
-                  : best_position<T>(a.input.data, at, step, length, [](T x, T y) { return x > y; });
-  return a.last ? best_position<T>(a.input.data, at, step, length, [](T x, T y) { return x <= y; })
-                : best_position<T>(a.input.data, at, step, length, [](T x, T y) { return x < y; });
+    return a.last ? best_position<T>(a.input.data, at, stride, length, [](T x, T y) { return x >= y; })
+                  : best_position<T>(a.input.data, at, stride, length, [](T x, T y) { return x > y; });
+  return a.last ? best_position<T>(a.input.data, at, stride, length, [](T x, T y) { return x <= y; })
+                : best_position<T>(a.input.data, at, stride, length, [](T x, T y) { return x < y; });
 }
 inline std::int64_t arg_reduce_line(const arg_reduce_args& a, std::ptrdiff_t at) {
   switch (a.input.type) {
@@ -124,8 +124,8 @@ inline void arg_reduce(const arg_reduce_args& a, const tile_range& t, std::byte*
   const std::ptrdiff_t* strides[] = {a.output.stride, a.input.stride};
   impl::for_each_line(a.output, strides, t, [&](const impl::element_line<2>& l) {
     for (std::ptrdiff_t i = 0; i < l.count; ++i) {
-      const std::ptrdiff_t at = l.at[1] + i * l.step[1];
-      impl::put_element(a.output.data, l.at[0] + i * l.step[0], impl::arg_reduce_line(a, at));
+      const std::ptrdiff_t at = l.at[1] + i * l.stride[1];
+      impl::put_element(a.output.data, l.at[0] + i * l.stride[0], impl::arg_reduce_line(a, at));
     }
   });
 }

@@ -12,21 +12,21 @@ NSK_BEGIN
 namespace kernels {
 namespace impl {
 
-/// Loads n elements, `step` apart; 0 in the other lanes.
-NSK_INLINE simd::f32 load_lanes(const float* p, std::ptrdiff_t step, std::ptrdiff_t n) {
+/// Loads n elements, `stride` apart; 0 in the other lanes.
+NSK_INLINE simd::f32 load_lanes(const float* p, std::ptrdiff_t stride, std::ptrdiff_t n) {
   using simd::f32;
-  if (step == 1) return n >= f32::lanes ? simd::load(p) : simd::load_partial(p, static_cast<int>(n));
+  if (stride == 1) return n >= f32::lanes ? simd::load(p) : simd::load_partial(p, static_cast<int>(n));
   float block[f32::lanes] = {};
-  for (std::ptrdiff_t i = 0; i < n && i < f32::lanes; ++i) block[i] = p[i * step];
+  for (std::ptrdiff_t i = 0; i < n && i < f32::lanes; ++i) block[i] = p[i * stride];
   return simd::load(block);
 }
-/// Stores the first n lanes, `step` apart.
-NSK_INLINE void store_lanes(float* p, std::ptrdiff_t step, std::ptrdiff_t n, simd::f32 x) {
+/// Stores the first n lanes, `stride` apart.
+NSK_INLINE void store_lanes(float* p, std::ptrdiff_t stride, std::ptrdiff_t n, simd::f32 x) {
   using simd::f32;
-  if (step == 1) return n >= f32::lanes ? simd::store(p, x) : simd::store_partial(p, static_cast<int>(n), x);
+  if (stride == 1) return n >= f32::lanes ? simd::store(p, x) : simd::store_partial(p, static_cast<int>(n), x);
   float block[f32::lanes];
   simd::store(block, x);
-  for (std::ptrdiff_t i = 0; i < n && i < f32::lanes; ++i) p[i * step] = block[i];
+  for (std::ptrdiff_t i = 0; i < n && i < f32::lanes; ++i) p[i * stride] = block[i];
 }
 
 alignas(64) inline constexpr std::int32_t lane_number[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
@@ -37,11 +37,11 @@ NSK_INLINE int part_length(std::ptrdiff_t n, int i) {
   return left <= 0 ? 0 : left >= simd::f32::lanes ? simd::f32::lanes : static_cast<int>(left);
 }
 
-/// Loads n of 16 elements, `step` apart; `rest` in the others.
-NSK_INLINE simd::f32x16 load_sixteen(const float* p, std::ptrdiff_t step, std::ptrdiff_t n, float rest) {
+/// Loads n of 16 elements, `stride` apart; `rest` in the others.
+NSK_INLINE simd::f32x16 load_sixteen(const float* p, std::ptrdiff_t stride, std::ptrdiff_t n, float rest) {
   using simd::f32;
-  if (step == 1 && n >= 16) return simd::load16(p);
-  if (step == 1) {
+  if (stride == 1 && n >= 16) return simd::load16(p);
+  if (stride == 1) {
     simd::f32x16 x;
     const simd::i32 end = simd::splat_i32(static_cast<std::int32_t>(n));
     simd::unroll<simd::f32x16::parts>([&](auto i) NSK_INLINE_LAMBDA {
@@ -51,14 +51,14 @@ NSK_INLINE simd::f32x16 load_sixteen(const float* p, std::ptrdiff_t step, std::p
     return x;
   }
   float block[16];
-  for (std::ptrdiff_t i = 0; i < 16; ++i) block[i] = i < n ? p[i * step] : rest;
+  for (std::ptrdiff_t i = 0; i < 16; ++i) block[i] = i < n ? p[i * stride] : rest;
   return simd::load16(block);
 }
-/// Stores n of 16 elements, `step` apart.
-NSK_INLINE void store_sixteen(float* p, std::ptrdiff_t step, std::ptrdiff_t n, const simd::f32x16& x) {
+/// Stores n of 16 elements, `stride` apart.
+NSK_INLINE void store_sixteen(float* p, std::ptrdiff_t stride, std::ptrdiff_t n, const simd::f32x16& x) {
   using simd::f32;
-  if (step == 1 && n >= 16) return simd::store16(p, x);
-  if (step == 1) {
+  if (stride == 1 && n >= 16) return simd::store16(p, x);
+  if (stride == 1) {
     simd::unroll<simd::f32x16::parts>([&](auto i) NSK_INLINE_LAMBDA {
       const int length = part_length(n, i);
       if (length == f32::lanes)
@@ -70,7 +70,7 @@ NSK_INLINE void store_sixteen(float* p, std::ptrdiff_t step, std::ptrdiff_t n, c
   }
   float block[16];
   simd::store16(block, x);
-  for (std::ptrdiff_t i = 0; i < n && i < 16; ++i) p[i * step] = block[i];
+  for (std::ptrdiff_t i = 0; i < n && i < 16; ++i) p[i * stride] = block[i];
 }
 /// Applies f to every part.
 template <class F>

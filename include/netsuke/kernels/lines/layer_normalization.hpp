@@ -23,15 +23,15 @@ struct layer_normalization_args : layer_normalization_params {
 
 namespace impl {
 
-/// A line of `count` floats, and where its result goes; steps along it.
+/// A line of `count` floats, and where its result goes; strides along it.
 struct normalization_line {
   const float* from;
   float* to;
-  std::ptrdiff_t count, from_step, to_step;
+  std::ptrdiff_t count, from_stride, to_stride;
   std::ptrdiff_t ahead = 0;  ///< to the line that is normalised next, which is prefetched; 0 where there is none
 };
 
-/// Lines whose steps are 1 that are normalised at once.
+/// Lines whose strides are 1 that are normalised at once.
 inline constexpr int normalization_lines = 4;
 
 /// What is subtracted from the elements of each of some lines, and what they are multiplied with.
@@ -40,16 +40,16 @@ struct normalization_factors {
   simd::f32 centre[Lines], factor[Lines];
 };
 
-/// Up to 16 elements of the line with that number from element i on; `rest` behind them. Step is 1, or 0 for any.
-template <int Step>
+/// Up to 16 elements of the line with that number from element i on; `rest` behind them. Stride is 1, or 0 for any.
+template <int Stride>
 NSK_INLINE simd::f32x16 line_elements(const normalization_line& l, std::ptrdiff_t from_next, int line, std::ptrdiff_t i,
                                       std::ptrdiff_t n, float rest) {
-  const std::ptrdiff_t step = Step == 1 ? 1 : l.from_step;
-  return load_sixteen(l.from + line * from_next + i * step, step, n, rest);
+  const std::ptrdiff_t stride = Stride == 1 ? 1 : l.from_stride;
+  return load_sixteen(l.from + line * from_next + i * stride, stride, n, rest);
 }
 
 /// The factors of `Lines` lines, `from_next` apart, whose chains of operations hide each other's latency.
-template <int Step, int Lines>
+template <int Stride, int Lines>
 NSK_INLINE normalization_factors<Lines> factors_of(const layer_normalization_args& a, const normalization_line& l,
                                                    std::ptrdiff_t from_next) {
   using simd::f32, simd::unroll;
@@ -61,7 +61,7 @@ NSK_INLINE normalization_factors<Lines> factors_of(const layer_normalization_arg
   if (a.centre) {
     for_sixteens(l.count, [&](std::ptrdiff_t i, auto n) NSK_INLINE_LAMBDA {
       unroll<Lines>([&](auto line) NSK_INLINE_LAMBDA {
-        sum[line] = map_sixteen(sum[line], line_elements<Step>(l, from_next, line, i, n, 0),
+        sum[line] = map_sixteen(sum[line], line_elements<Stride>(l, from_next, line, i, n, 0),
                                 [](f32 s, f32 x) NSK_INLINE_LAMBDA { return simd::add(s, x); });
       });
     });
@@ -74,12 +74,12 @@ NSK_INLINE normalization_factors<Lines> factors_of(const layer_normalization_arg
   // missing elements are the mean, whose square adds nothing
   for_sixteens(l.count, [&](std::ptrdiff_t i, auto n) NSK_INLINE_LAMBDA {
     unroll<Lines>([&](auto line) NSK_INLINE_LAMBDA {
-      sum[line] = map_sixteen(sum[line], line_elements<Step>(l, from_next, line, i, n, mean[line]),
+      sum[line] = map_sixteen(sum[line], line_elements<Stride>(l, from_next, line, i, n, mean[line]),
                               [&](f32 s, f32 x) NSK_INLINE_LAMBDA {
                                 const f32 d = simd::sub(x, result.centre[line]);
                                 return simd::fma(d, d, s);
                               });
-      simd::prefetch(l.from + l.ahead + line * from_next + i * (Step == 1 ? 1 : l.from_step));
+      simd::prefetch(l.from + l.ahead + line * from_next + i * (Stride == 1 ? 1 : l.from_stride));
     });
   });
   unroll<Lines>([&](auto line) NSK_INLINE_LAMBDA {
@@ -94,19 +94,19 @@ NSK_INLINE simd::f32 normalized(simd::f32 x, simd::f32 centre, simd::f32 factor,
 }
 
 /// Normalises `Lines` lines; from_next and to_next are their distances.
-template <int Step, int Lines>
+template <int Stride, int Lines>
 inline void normalize_lines(const layer_normalization_args& a, const normalization_line& l, std::ptrdiff_t from_next,
                             std::ptrdiff_t to_next) {
-  const std::ptrdiff_t to_step = Step == 1 ? 1 : l.to_step;
-  const normalization_factors<Lines> by = factors_of<Step, Lines>(a, l, from_next);
+  const std::ptrdiff_t to_stride = Stride == 1 ? 1 : l.to_stride;
+  const normalization_factors<Lines> by = factors_of<Stride, Lines>(a, l, from_next);
   for_sixteens(l.count, [&](std::ptrdiff_t i, auto n) NSK_INLINE_LAMBDA {
     const simd::f32x16 scale = load_sixteen(a.scale + i, 1, n, 0), bias = load_sixteen(a.bias + i, 1, n, 0);
     simd::unroll<Lines>([&](auto line) NSK_INLINE_LAMBDA {
-      simd::f32x16 y = line_elements<Step>(l, from_next, line, i, n, 0);
+      simd::f32x16 y = line_elements<Stride>(l, from_next, line, i, n, 0);
       simd::unroll<simd::f32x16::parts>([&](auto p) NSK_INLINE_LAMBDA {
         y.part[p] = normalized(y.part[p], by.centre[line], by.factor[line], scale.part[p], bias.part[p]);
       });
-      store_sixteen(l.to + line * to_next + i * to_step, to_step, n, y);
+      store_sixteen(l.to + line * to_next + i * to_stride, to_stride, n, y);
     });
   });
 }
@@ -137,7 +137,7 @@ inline void normalize_transposed(const layer_normalization_args& a, const normal
       square[r] = normalized(simd::load(l.from + r * from_next + i), centre[r], factor[r], scale, bias);
     });
     simd::transpose(square);
-    simd::unroll<lines>([&](auto r) NSK_INLINE_LAMBDA { simd::store(l.to + (i + r) * l.to_step, square[r]); });
+    simd::unroll<lines>([&](auto r) NSK_INLINE_LAMBDA { simd::store(l.to + (i + r) * l.to_stride, square[r]); });
   }
 }
 
@@ -150,22 +150,22 @@ inline void layer_normalization(const layer_normalization_args& a, const tile_ra
   impl::for_whole_lines(a.output, a.input, last, t, [&](const impl::element_line<2>& l) {
     impl::normalization_line line{a.input.as<float>() + l.at[1], a.output.as<float>() + l.at[0], a.input.shape[last],
                                   a.input.stride[last], a.output.stride[last]};
-    const bool dense = line.from_step == 1 && line.to_step == 1;
-    const bool transposed = impl::transposed_lines > 1 && !dense && line.from_step == 1 && l.step[0] == 1 &&
+    const bool dense = line.from_stride == 1 && line.to_stride == 1;
+    const bool transposed = impl::transposed_lines > 1 && !dense && line.from_stride == 1 && l.stride[0] == 1 &&
                             line.count >= impl::transposed_lines;
     const int together = transposed ? impl::transposed_lines : dense ? impl::normalization_lines : 1;
     for (std::ptrdiff_t left = l.count; left > 0;) {
       const int some = left >= together ? together : 1;
-      line.ahead = left >= 2 * some ? some * l.step[1] : 0;
+      line.ahead = left >= 2 * some ? some * l.stride[1] : 0;
       if (some > 1 && transposed)
-        impl::normalize_transposed(a, line, l.step[1]);
+        impl::normalize_transposed(a, line, l.stride[1]);
       else if (some > 1)
-        impl::normalize_lines<1, impl::normalization_lines>(a, line, l.step[1], l.step[0]);
+        impl::normalize_lines<1, impl::normalization_lines>(a, line, l.stride[1], l.stride[0]);
       else
         impl::normalize_lines<0, 1>(a, line, 0, 0);
       left -= some;
-      line.from += some * l.step[1];
-      line.to += some * l.step[0];
+      line.from += some * l.stride[1];
+      line.to += some * l.stride[0];
     }
   });
   fill_border(a.output, t);

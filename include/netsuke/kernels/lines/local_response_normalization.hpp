@@ -56,8 +56,8 @@ inline void local_response_normalization(const local_response_normalization_args
   impl::for_whole_lines(a.output, a.input, last, t, [&](const impl::element_line<2>& l) {
     for (std::ptrdiff_t i = 0; i < l.count; ++i)
       for (std::ptrdiff_t c = 0; c < count; c += simd::f32::lanes)
-        impl::normalize_locally(a, a.input.as<float>() + l.at[1] + i * l.step[1], count, c,
-                                a.output.as<float>() + l.at[0] + i * l.step[0]);
+        impl::normalize_locally(a, a.input.as<float>() + l.at[1] + i * l.stride[1], count, c,
+                                a.output.as<float>() + l.at[0] + i * l.stride[0]);
   });
   fill_border(a.output, t);
 }

@@ -25,9 +25,9 @@ struct corners {
 };
 
 inline corners corners_of(const non_max_suppression_args& a, std::ptrdiff_t image, std::ptrdiff_t box) {
-  const std::ptrdiff_t at = image * a.boxes.stride[0] + box * a.boxes.stride[1], step = a.boxes.stride[2];
+  const std::ptrdiff_t at = image * a.boxes.stride[0] + box * a.boxes.stride[1], stride = a.boxes.stride[2];
   float v[4];
-  for (int i = 0; i < 4; ++i) v[i] = element<float>(a.boxes.data, at + i * step);
+  for (int i = 0; i < 4; ++i) v[i] = element<float>(a.boxes.data, at + i * stride);
   if (a.center_point_box) {
     const float half_width = v[2] * 0.5f, half_height = v[3] * 0.5f;
     return {v[1] - half_height, v[0] - half_width, v[1] + half_height, v[0] + half_width};

@@ -148,9 +148,9 @@ inline void reduce_across(const reduce_loops& r, const float* p, float* to) {
   simd::unroll<Vectors>([&](auto v)
                             NSK_INLINE_LAMBDA { simd::store(to + v * f32::lanes, simd::div(all[v], divisor)); });
 }
-/// Up to one vector of outputs that are `step` apart in the input.
+/// Up to one vector of outputs that are `stride` apart in the input.
 template <class Kind>
-inline void reduce_across_strided(const reduce_loops& r, const float* p, std::ptrdiff_t step, std::ptrdiff_t outputs,
+inline void reduce_across_strided(const reduce_loops& r, const float* p, std::ptrdiff_t stride, std::ptrdiff_t outputs,
                                   float* to) {
   f32 chain = simd::splat(Kind::start), all = chain;
   const auto join = [&] {
@@ -158,7 +158,7 @@ inline void reduce_across_strided(const reduce_loops& r, const float* p, std::pt
     chain = simd::splat(Kind::start);
   };
   for_each_chain(
-      r, p, [&](const float* at) NSK_INLINE_LAMBDA { chain = Kind::combine(chain, load_lanes(at, step, outputs)); },
+      r, p, [&](const float* at) NSK_INLINE_LAMBDA { chain = Kind::combine(chain, load_lanes(at, stride, outputs)); },
       join);
   join();
   simd::store(to, simd::div(all, simd::splat(r.divisor)));
@@ -168,7 +168,7 @@ template <class Kind>
 NSK_INLINE float reduce_along(const reduce_loops& r, const float* p) {
   simd::f32x16 chain = simd::splat16(Kind::start), all = chain;
   const loop<1>& inner = r.of[r.count - 1];
-  const std::ptrdiff_t step = inner.stride[0];
+  const std::ptrdiff_t stride = inner.stride[0];
   const auto combine = [](f32 a, f32 b) NSK_INLINE_LAMBDA { return Kind::combine(a, b); };
   const auto join = [&] {
     all = map_sixteen(all, chain, [](f32 a, f32 b) NSK_INLINE_LAMBDA { return Kind::join(a, b); });
@@ -184,11 +184,11 @@ NSK_INLINE float reduce_along(const reduce_loops& r, const float* p) {
       }
       const std::ptrdiff_t stop = inner.length - i < 16 * left ? inner.length : i + 16 * left;
       left -= (stop - i + 15) / 16;
-      if (step == 1)
+      if (stride == 1)
         for (; i + 16 <= stop; i += 16) chain = map_sixteen(chain, simd::load16(line + i), combine);
       for (; i < stop; i += 16) {
         const float rest = neutral_is_zero ? 0.0f : Kind::start;
-        chain = map_sixteen(chain, load_sixteen(line + i * step, step, inner.length - i, rest), combine);
+        chain = map_sixteen(chain, load_sixteen(line + i * stride, stride, inner.length - i, rest), combine);
       }
     }
   });
@@ -198,23 +198,23 @@ NSK_INLINE float reduce_along(const reduce_loops& r, const float* p) {
 
 enum reduce_operand : int { reduce_to, reduce_from, reduce_residual, reduce_slope, reduce_operands };
 
-/// `count` outputs that are `step` apart in the input.
+/// `count` outputs that are `stride` apart in the input.
 template <class Kind>
-NSK_ONE_COPY inline void reduce_each_along(const reduce_loops& r, const float* p, std::ptrdiff_t step,
+NSK_ONE_COPY inline void reduce_each_along(const reduce_loops& r, const float* p, std::ptrdiff_t stride,
                                            std::ptrdiff_t count, float* to) {
-  for (std::ptrdiff_t i = 0; i < count; ++i) to[i] = reduce_along<Kind>(r, p + i * step);
+  for (std::ptrdiff_t i = 0; i < count; ++i) to[i] = reduce_along<Kind>(r, p + i * stride);
 }
 /// Computes up to 8 vectors of outputs along the inner loop of a box. Returns how many.
 template <class Kind>
-NSK_ONE_COPY inline std::ptrdiff_t reduce_block(const reduce_loops& r, const float* p, std::ptrdiff_t step,
+NSK_ONE_COPY inline std::ptrdiff_t reduce_block(const reduce_loops& r, const float* p, std::ptrdiff_t stride,
                                                 std::ptrdiff_t outputs, float* to) {
   if (r.along) {
     const std::ptrdiff_t count = outputs < 8 * f32::lanes ? outputs : 8 * f32::lanes;
-    reduce_each_along<Kind>(r, p, step, count, to);
+    reduce_each_along<Kind>(r, p, stride, count, to);
     return count;
   }
-  if (step != 1) {
-    reduce_across_strided<Kind>(r, p, step, outputs, to);
+  if (stride != 1) {
+    reduce_across_strided<Kind>(r, p, stride, outputs, to);
     return outputs < f32::lanes ? outputs : f32::lanes;
   }
   if (outputs >= 8 * f32::lanes) {
@@ -230,18 +230,18 @@ NSK_ONE_COPY inline std::ptrdiff_t reduce_block(const reduce_loops& r, const flo
 }
 /// The same for a kind of the list.
 template <class Kinds>
-NSK_INLINE std::ptrdiff_t reduce_block(reduce_kind kind, const reduce_loops& r, const float* p, std::ptrdiff_t step,
+NSK_INLINE std::ptrdiff_t reduce_block(reduce_kind kind, const reduce_loops& r, const float* p, std::ptrdiff_t stride,
                                        std::ptrdiff_t outputs, float* to) {
   if constexpr (has_reduction<Kinds>(reduce_kind::sum))
-    if (kind <= reduce_kind::sum) return reduce_block<reduce_sum>(r, p, step, outputs, to);
+    if (kind <= reduce_kind::sum) return reduce_block<reduce_sum>(r, p, stride, outputs, to);
   if constexpr (Kinds::has(reduce_kind::max))
-    if (kind == reduce_kind::max) return reduce_block<reduce_max>(r, p, step, outputs, to);
+    if (kind == reduce_kind::max) return reduce_block<reduce_max>(r, p, stride, outputs, to);
   if constexpr (Kinds::has(reduce_kind::min))
-    if (kind == reduce_kind::min) return reduce_block<reduce_min>(r, p, step, outputs, to);
+    if (kind == reduce_kind::min) return reduce_block<reduce_min>(r, p, stride, outputs, to);
   if constexpr (Kinds::has(reduce_kind::prod))
-    if (kind == reduce_kind::prod) return reduce_block<reduce_prod>(r, p, step, outputs, to);
+    if (kind == reduce_kind::prod) return reduce_block<reduce_prod>(r, p, stride, outputs, to);
   if constexpr (Kinds::has(reduce_kind::sum_square))
-    if (kind == reduce_kind::sum_square) return reduce_block<reduce_sum_square>(r, p, step, outputs, to);
+    if (kind == reduce_kind::sum_square) return reduce_block<reduce_sum_square>(r, p, stride, outputs, to);
   return outputs;
 }
 

@@ -29,7 +29,7 @@ namespace impl {
 struct softmax_line {
   const float* from;
   float* to;
-  std::ptrdiff_t count, from_step, to_step;  ///< along the axis
+  std::ptrdiff_t count, from_stride, to_stride;  ///< along the axis
   bool log;
   std::ptrdiff_t ahead = 0;  ///< to the line that is computed next, which is prefetched; 0 where there is none
 };
@@ -40,27 +40,27 @@ inline constexpr int softmax_lines = 4;
 /// Those whose powers are computed in lockstep: in at most eight registers.
 inline constexpr int softmax_lines_in_lockstep = simd::f32x16::parts > 8 ? 1 : 8 / simd::f32x16::parts;
 
-/// Lines along the axis, from_next and to_next apart; position i in lane i mod 16. Step is 1, or 0 for any steps.
-template <int Step>
+/// Lines along the axis, from_next and to_next apart; position i in lane i mod 16. Stride is 1, or 0 for any strides.
+template <int Stride>
 struct softmax_block {
   const softmax_line& l;
   std::ptrdiff_t from_next, to_next;
 
   NSK_INLINE std::ptrdiff_t place(int line, std::ptrdiff_t i) const {
-    return line * from_next + i * (Step == 1 ? 1 : l.from_step);
+    return line * from_next + i * (Stride == 1 ? 1 : l.from_stride);
   }
   NSK_INLINE simd::f32x16 read(int line, std::ptrdiff_t i, std::ptrdiff_t n) const {
     constexpr float lowest = -std::numeric_limits<float>::infinity();
-    return load_sixteen(l.from + place(line, i), Step == 1 ? 1 : l.from_step, n, lowest);
+    return load_sixteen(l.from + place(line, i), Stride == 1 ? 1 : l.from_stride, n, lowest);
   }
   NSK_INLINE float* result(int line, std::ptrdiff_t i) const {
-    return l.to + line * to_next + i * (Step == 1 ? 1 : l.to_step);
+    return l.to + line * to_next + i * (Stride == 1 ? 1 : l.to_stride);
   }
   NSK_INLINE simd::f32x16 read_result(int line, std::ptrdiff_t i) const {
-    return load_sixteen(result(line, i), Step == 1 ? 1 : l.to_step, 16, 0);
+    return load_sixteen(result(line, i), Stride == 1 ? 1 : l.to_stride, 16, 0);
   }
   NSK_INLINE void write(int line, std::ptrdiff_t i, std::ptrdiff_t n, const simd::f32x16& x) const {
-    store_sixteen(result(line, i), Step == 1 ? 1 : l.to_step, n, x);
+    store_sixteen(result(line, i), Stride == 1 ? 1 : l.to_stride, n, x);
   }
   /// Calls f(line, i, n) for the blocks of up to 16 positions of all lines.
   template <int Lines, class F>
@@ -72,8 +72,8 @@ struct softmax_block {
 };
 
 /// The largest number of each line.
-template <int Lines, int Step>
-NSK_INLINE void find_maxima(const softmax_block<Step>& b, simd::f32 (&top)[Lines]) {
+template <int Lines, int Stride>
+NSK_INLINE void find_maxima(const softmax_block<Stride>& b, simd::f32 (&top)[Lines]) {
   using simd::f32;
   simd::f32x16 maximum[Lines];
   simd::unroll<Lines>(
@@ -86,8 +86,8 @@ NSK_INLINE void find_maxima(const softmax_block<Step>& b, simd::f32 (&top)[Lines
 }
 
 /// The logarithm of softmax, of one line.
-template <int Step>
-NSK_INLINE void log_softmax_along(const softmax_block<Step>& b, simd::f32 top) {
+template <int Stride>
+NSK_INLINE void log_softmax_along(const softmax_block<Stride>& b, simd::f32 top) {
   using simd::f32;
   simd::f32x16 sum = simd::splat16(0);
   const std::ptrdiff_t count = b.l.count;
@@ -142,7 +142,7 @@ NSK_ONE_COPY inline void softmax_along(const softmax_line& l, std::ptrdiff_t fro
 
 /// The next lines of `lines`, from_next and to_next apart; returns how many.
 inline int softmax_along(softmax_line& l, std::ptrdiff_t lines, std::ptrdiff_t from_next, std::ptrdiff_t to_next) {
-  if (l.from_step == 1 && l.to_step == 1 && !l.log && lines >= softmax_lines) {
+  if (l.from_stride == 1 && l.to_stride == 1 && !l.log && lines >= softmax_lines) {
     l.ahead = lines >= 2 * softmax_lines ? softmax_lines * from_next : 0;
     softmax_along<softmax_lines>(l, from_next, to_next);
     return softmax_lines;
@@ -152,11 +152,11 @@ inline int softmax_along(softmax_line& l, std::ptrdiff_t lines, std::ptrdiff_t f
 }
 
 /// load_lanes and store_lanes, of which softmax needs many.
-NSK_ONE_COPY inline simd::f32 load_lines(const float* p, std::ptrdiff_t step, std::ptrdiff_t lines) {
-  return load_lanes(p, step, lines);
+NSK_ONE_COPY inline simd::f32 load_lines(const float* p, std::ptrdiff_t stride, std::ptrdiff_t lines) {
+  return load_lanes(p, stride, lines);
 }
-NSK_ONE_COPY inline void store_lines(float* p, std::ptrdiff_t step, std::ptrdiff_t lines, simd::f32 x) {
-  store_lanes(p, step, lines, x);
+NSK_ONE_COPY inline void store_lines(float* p, std::ptrdiff_t stride, std::ptrdiff_t lines, simd::f32 x) {
+  store_lanes(p, stride, lines, x);
 }
 
 /// `Vectors` vectors of lines side by side, no logarithms, or `lines` of them where Vectors is 1; from_next and to_next
@@ -168,11 +168,11 @@ inline void softmax_across(const softmax_line& l, std::ptrdiff_t lines, std::ptr
   const bool log = Vectors == 1 && l.log;
   f32 maximum[Vectors], sum[Vectors];
   const auto load = [&](std::ptrdiff_t i, int v) NSK_INLINE_LAMBDA {
-    const float* p = l.from + i * l.from_step + v * f32::lanes * from_next;
+    const float* p = l.from + i * l.from_stride + v * f32::lanes * from_next;
     return Vectors > 1 ? simd::load(p) : load_lines(p, from_next, lines);
   };
   const auto store = [&](std::ptrdiff_t i, int v, f32 x) NSK_INLINE_LAMBDA {
-    float* p = l.to + i * l.to_step + v * f32::lanes * to_next;
+    float* p = l.to + i * l.to_stride + v * f32::lanes * to_next;
     if (Vectors > 1)
       simd::store(p, x);
     else
@@ -197,7 +197,7 @@ inline void softmax_across(const softmax_line& l, std::ptrdiff_t lines, std::ptr
       if (log) {
         store(i, v, simd::sub(simd::sub(load(i, v), maximum[v]), sum[v]));
       } else {
-        const float* p = l.to + i * l.to_step + v * f32::lanes * to_next;
+        const float* p = l.to + i * l.to_stride + v * f32::lanes * to_next;
         store(i, v, simd::mul(Vectors > 1 ? simd::load(p) : load_lines(p, to_next, lines), sum[v]));
       }
     });
@@ -216,7 +216,7 @@ inline void softmax_short(const softmax_line& l, std::ptrdiff_t lines, std::ptrd
   f32 x[softmax_few], part[softmax_few];
   f32 top = simd::splat(-std::numeric_limits<float>::infinity());
   for (int i = 0; i < count; ++i) {
-    x[i] = load_lines(l.from + i * l.from_step, from_next, lines);
+    x[i] = load_lines(l.from + i * l.from_stride, from_next, lines);
     top = simd::max(x[i], top);
   }
   for (int i = 0; i < count; ++i) {
@@ -228,7 +228,7 @@ inline void softmax_short(const softmax_line& l, std::ptrdiff_t lines, std::ptrd
     for (int i = 0; i < half && i + half < count; ++i) part[i] = simd::add(part[i], part[i + half]);
   const f32 scale = l.log ? math::log(part[0]) : simd::div(simd::splat(1), part[0]);
   for (int i = 0; i < count; ++i)
-    store_lines(l.to + i * l.to_step, to_next, lines, l.log ? simd::sub(x[i], scale) : simd::mul(x[i], scale));
+    store_lines(l.to + i * l.to_stride, to_next, lines, l.log ? simd::sub(x[i], scale) : simd::mul(x[i], scale));
 }
 
 /// How the lines of a tile are computed: several short ones in one register, one after the other, or side by side.

@@ -100,7 +100,7 @@ template <class = void>
 inline void top_k(const top_k_args& a, const tile_range& t, std::byte*) {
   impl::for_whole_lines(a.output, a.input, a.axis, t, [&](const impl::element_line<2>& l) {
     for (std::ptrdiff_t i = 0; i < l.count; ++i) {
-      const std::ptrdiff_t to = l.at[0] + i * l.step[0], from = l.at[1] + i * l.step[1];
+      const std::ptrdiff_t to = l.at[0] + i * l.stride[0], from = l.at[1] + i * l.stride[1];
       if (a.input.type == dtype::float32)
         impl::top_k_line<float>(a, from, to).run();
       else if (a.input.type == dtype::int32)

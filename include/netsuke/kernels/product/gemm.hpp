@@ -28,16 +28,16 @@ inline gemm_panel<Weight> slice_of_panel(const gemm_weights<Weight>& w, int inde
   const int width = static_cast<int>(width_of_panel(w.channels, index)), left = w.first_channel + index * panel_width;
   const int first = begin > left ? begin : left, last = end < left + width ? end : left + width;
   constexpr int per_bias = weights_per_bias<Weight>;
-  const std::ptrdiff_t step = panel_width * (static_cast<std::ptrdiff_t>(w.depth) + per_bias);
-  const Weight *panel = w.data + index * step, *weights = panel + per_bias * width + (first - left);
+  const std::ptrdiff_t stride = panel_width * (static_cast<std::ptrdiff_t>(w.depth) + per_bias);
+  const Weight *panel = w.data + index * stride, *weights = panel + per_bias * width + (first - left);
   gemm_panel<Weight> p;
   p.bias = reinterpret_cast<const float*>(panel) + (first - left);
   p.weights = weights;
-  p.step = width;
+  p.stride = width;
   p.channel = first;
   p.columns = last - first;
-  p.panel_step = step;
-  p.bias_step = step * static_cast<std::ptrdiff_t>(sizeof(Weight)) / 4;
+  p.panel_stride = stride;
+  p.bias_stride = stride * static_cast<std::ptrdiff_t>(sizeof(Weight)) / 4;
   return p;
 }
 
@@ -53,7 +53,7 @@ inline gemm_panel<Weight> slice_of_panels(const gemm_weights<Weight>& w, int ind
   p.columns = together * panel_width;
   p.panels = together;
   if (prefetched && together == MaxPanels)
-    p.prefetch_at = reinterpret_cast<const char*>(p.weights + together * p.panel_step);
+    p.prefetch_at = reinterpret_cast<const char*>(p.weights + together * p.panel_stride);
   return p;
 }
 
@@ -62,14 +62,14 @@ inline gemm_panel<Weight> slice_of_panels(const gemm_weights<Weight>& w, int ind
 template <class Kernels, class Weight>
 inline int gemv_panels(int count, const gemm_runs& runs, const gemm_weights<Weight>& w, int index, int begin, int end,
                        const tile_row* rows, const tile_epilogue<Kernels>& e) {
-  const std::ptrdiff_t step = panel_width * (static_cast<std::ptrdiff_t>(w.depth) + weights_per_bias<Weight>);
+  const std::ptrdiff_t stride = panel_width * (static_cast<std::ptrdiff_t>(w.depth) + weights_per_bias<Weight>);
   const int whole = index + whole_panels(w.channels, w.first_channel, index, begin, end);
   while (index + 1 < whole) {
     const gemm_panel<Weight> p = slice_of_panel(w, index, begin, end);
     const bool four = count == 1 && index + 4 <= whole;
-    if (four) gemv_panels_rows<1, 4>(runs, p, step, rows, e);
-    if (!four && count == 1) gemv_panels_rows<1, 2>(runs, p, step, rows, e);
-    if (count == 2) gemv_panels_rows<2, 2>(runs, p, step, rows, e);
+    if (four) gemv_panels_rows<1, 4>(runs, p, stride, rows, e);
+    if (!four && count == 1) gemv_panels_rows<1, 2>(runs, p, stride, rows, e);
+    if (count == 2) gemv_panels_rows<2, 2>(runs, p, stride, rows, e);
     index += four ? 4 : 2;
   }
   return index;
@@ -151,19 +151,19 @@ constexpr int gemm_block_rows(std::int64_t depth, std::int64_t rows) {
   return static_cast<int>(tiles * tile < maximum ? tiles * tile : maximum);
 }
 
-/// Equally spaced rows: where the first one is in input, output and residual (null without one), and the steps to the
+/// Equally spaced rows: where the first one is in input, output and residual (null without one), and the strides to the
 /// next.
 struct gemm_line {
   const float* input;
-  std::ptrdiff_t input_step;
+  std::ptrdiff_t input_stride;
   float* output;
-  std::ptrdiff_t output_step;
+  std::ptrdiff_t output_stride;
   const float* residual;
-  std::ptrdiff_t residual_step;
+  std::ptrdiff_t residual_stride;
 
   NSK_INLINE gemm_line from(int i) const {
-    const float* add = residual == nullptr ? nullptr : residual + i * residual_step;
-    return {input + i * input_step, input_step, output + i * output_step, output_step, add, residual_step};
+    const float* add = residual == nullptr ? nullptr : residual + i * residual_stride;
+    return {input + i * input_stride, input_stride, output + i * output_stride, output_stride, add, residual_stride};
   }
 };
 
@@ -177,9 +177,9 @@ struct gemm_row_list {
     tile_row next{l.input, l.output, l.residual};
     for (tile_row *to = row + count, *end = to + n; to < end; ++to) {
       *to = next;
-      next.input += l.input_step;
-      next.output += l.output_step;
-      if (l.residual != nullptr) next.residual += l.residual_step;
+      next.input += l.input_stride;
+      next.output += l.output_stride;
+      if (l.residual != nullptr) next.residual += l.residual_stride;
     }
     count += n;
   }

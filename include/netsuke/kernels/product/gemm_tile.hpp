@@ -18,11 +18,11 @@
 NSK_BEGIN
 namespace kernels {
 
-/// Where the k of one row are: `lines` x `columns` runs of `length` contiguous floats, whose starts are `line_step` and
-/// `column_step` floats apart, in this order. A plain row is one run.
+/// Where the k of one row are: `lines` x `columns` runs of `length` contiguous floats, whose starts are `line_stride`
+/// and `column_stride` floats apart, in this order. A plain row is one run.
 struct gemm_runs {
   int lines = 1, columns = 1, length;
-  std::ptrdiff_t line_step = 0, column_step = 0;
+  std::ptrdiff_t line_stride = 0, column_stride = 0;
 };
 
 /// Columns of tiles of several panels, and of pairs of them.
@@ -46,31 +46,31 @@ template <class Weight>
 inline constexpr bool is_part = !std::is_empty<panel_slice<Weight>>::value;
 
 /// One panel, or some of its columns, at most 24; or `panels` whole panels, pair_panels or tile_panels. Of int8 weights
-/// the scales are `step` floats behind the biases. Where tiles prefetch, each takes an equal share.
+/// the scales are `stride` floats behind the biases. Where tiles prefetch, each takes an equal share.
 template <class Weight>
 struct gemm_panel : panel_slice<Weight> {
   const float* bias = nullptr;      ///< of the first column; null: sums go on from the outputs (widened_panels.hpp)
   const Weight* weights = nullptr;  ///< of the first column
-  int step = 0;                     ///< weights from one k to the next
+  int stride = 0;                   ///< weights from one k to the next
   int channel = 0;                  ///< number of the first column in the output
   int columns = 0;                  ///< how many are stored
   int panels = 1;
-  std::ptrdiff_t panel_step = 0;      ///< weights from one panel to the next
-  std::ptrdiff_t bias_step = 0;       ///< floats from the biases of one panel to those of the next
-  const char* prefetch_at = nullptr;  ///< where tiles of whole panels prefetch; null: they do not
-  std::ptrdiff_t prefetch_step = 0;   ///< bytes of each panel that they prefetch at every tuning::gemm_steps k
+  std::ptrdiff_t panel_stride = 0;     ///< weights from one panel to the next
+  std::ptrdiff_t bias_stride = 0;      ///< floats from the biases of one panel to those of the next
+  const char* prefetch_at = nullptr;   ///< where tiles of whole panels prefetch; null: they do not
+  std::ptrdiff_t prefetch_stride = 0;  ///< bytes of each panel that they prefetch at every tuning::gemm_steps k
 
   /// The bias of a column.
   NSK_INLINE const float* bias_of(int column) const {
-    return panels > 1 ? bias + column / panel_width * bias_step + column % panel_width : bias + column;
+    return panels > 1 ? bias + column / panel_width * bias_stride + column % panel_width : bias + column;
   }
 };
 
-/// Where the register of columns [v * lanes, (v + 1) * lanes) begins in panels `step` elements apart.
+/// Where the register of columns [v * lanes, (v + 1) * lanes) begins in panels `stride` elements apart.
 template <int Width>
-constexpr std::ptrdiff_t column_offset(int v, std::ptrdiff_t step) {
+constexpr std::ptrdiff_t column_offset(int v, std::ptrdiff_t stride) {
   const int column = v * simd::f32::lanes;
-  return Width > 24 ? column / panel_width * step + column % panel_width : column;
+  return Width > 24 ? column / panel_width * stride + column % panel_width : column;
 }
 
 /// Whether only 8 columns of a panel are in its last register, of 16.
@@ -112,9 +112,9 @@ NSK_INLINE simd::f32 begin_sum(const float* bias) {
     return simd::load(bias);
 }
 template <class Weight>
-NSK_INLINE simd::f32 end_sum(simd::f32 sum, const float* bias, int step) {
+NSK_INLINE simd::f32 end_sum(simd::f32 sum, const float* bias, int stride) {
   if constexpr (std::is_same<Weight, std::int8_t>::value)
-    return simd::fma(sum, simd::load(bias + step), simd::load(bias));
+    return simd::fma(sum, simd::load(bias + stride), simd::load(bias));
   else
     return sum;
 }
@@ -128,7 +128,7 @@ NSK_INLINE void resume_sums(simd::f32 (&sum)[Rows][Vectors], const tile_row* row
   });
 }
 
-/// Adds the products of one tile to its sums. All rows share runs, panel and step. With Prefetch it prefetches
+/// Adds the products of one tile to its sums. All rows share runs, panel and stride. With Prefetch it prefetches
 /// from `prefetch_at` on. 8 columns behind the last whole register of 16 are computed as such: some processors take
 /// half the time.
 template <int Width, bool Prefetch, int Rows, int Vectors, class Weight>
@@ -143,17 +143,17 @@ NSK_INLINE void accumulate(simd::f32 (&sum)[Rows][Vectors], const gemm_runs& run
   const char* next = prefetch_at;
   panel_slice<Weight> part = p;
   constexpr bool as_packed = several && !std::is_same<Weight, simd::widened_float>::value;
-  const std::ptrdiff_t step = as_packed ? panel_width : p.step, panel_step = p.panel_step,
-                       prefetch_step = p.prefetch_step,
-                       panel_bytes = panel_step * static_cast<std::ptrdiff_t>(sizeof(Weight));
+  const std::ptrdiff_t stride = as_packed ? panel_width : p.stride, panel_stride = p.panel_stride,
+                       prefetch_stride = p.prefetch_stride,
+                       panel_bytes = panel_stride * static_cast<std::ptrdiff_t>(sizeof(Weight));
   const auto multiply = [&](std::ptrdiff_t k, const Weight* from) NSK_INLINE_LAMBDA {
     f32 w[Vectors];
     unroll<whole>([&](auto v)
-                      NSK_INLINE_LAMBDA { w[v] = simd::load_weights(from + column_offset<Width>(v, panel_step)); });
+                      NSK_INLINE_LAMBDA { w[v] = simd::load_weights(from + column_offset<Width>(v, panel_stride)); });
     if constexpr (low) w[whole] = simd::load_weights_low(from + whole * f32::lanes);
     if constexpr (std::is_same<Weight, half_bits>::value) {
       unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA { simd::store(&part.widened[v * f32::lanes].value, w[v]); });
-      part.widened += several ? Width : step;
+      part.widened += several ? Width : stride;
     }
     unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA {
       const f32 a = low ? simd::broadcast_low(row[r] + k) : simd::broadcast(row[r] + k);
@@ -163,21 +163,21 @@ NSK_INLINE void accumulate(simd::f32 (&sum)[Rows][Vectors], const gemm_runs& run
   };
   std::ptrdiff_t line = 0;
   if constexpr (is_part<Weight>) line = part.offset;
-  for (int y = runs.lines; y > 0; --y, line += runs.line_step) {
+  for (int y = runs.lines; y > 0; --y, line += runs.line_stride) {
     std::ptrdiff_t column = line;
-    for (int x = runs.columns; x > 0; --x, column += runs.column_step) {
+    for (int x = runs.columns; x > 0; --x, column += runs.column_stride) {
       std::ptrdiff_t k = column;
       const std::ptrdiff_t end = k + runs.length;
-      for (; k + steps <= end; k += steps, weights += steps * step) {
+      for (; k + steps <= end; k += steps, weights += steps * stride) {
         if constexpr (Prefetch) {
           unroll<several ? Width / panel_width : 1>([&](auto i)
                                                         NSK_INLINE_LAMBDA { simd::prefetch(next + i * panel_bytes); });
-          next += prefetch_step;
+          next += prefetch_stride;
         }
-        unroll<steps>([&](auto i) NSK_INLINE_LAMBDA { multiply(k + i, weights + i * step); });
+        unroll<steps>([&](auto i) NSK_INLINE_LAMBDA { multiply(k + i, weights + i * stride); });
       }
       if constexpr (steps > 1)
-        for (; k < end; ++k, weights += step) multiply(k, weights);
+        for (; k < end; ++k, weights += stride) multiply(k, weights);
     }
   }
   prefetch_at = next;
@@ -201,14 +201,14 @@ NSK_ONE_COPY inline const char* gemm_tiles(int tiles, const gemm_runs& runs, con
       resume_sums(sum, row, p.channel);
     else
       simd::unroll<vectors>([&](auto v) NSK_INLINE_LAMBDA {
-        const f32 bias = begin_sum<Weight>(p.bias + column_offset<Width>(v, p.bias_step));
+        const f32 bias = begin_sum<Weight>(p.bias + column_offset<Width>(v, p.bias_stride));
         simd::unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA { sum[r][v] = bias; });
       });
     accumulate<Width, Prefetch>(sum, runs, p, row, prefetch_at);
     if constexpr (std::is_same<Weight, std::int8_t>::value)
       simd::unroll<vectors>([&](auto v) NSK_INLINE_LAMBDA {
         simd::unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA {
-          sum[r][v] = end_sum<Weight>(sum[r][v], p.bias + column_offset<Width>(v, p.bias_step), p.step);
+          sum[r][v] = end_sum<Weight>(sum[r][v], p.bias + column_offset<Width>(v, p.bias_stride), p.stride);
         });
       });
     store_tile<half_tail<Width>>(sum, e, row, p.channel, simd::tuning::stores_parts ? p.columns : columns);
@@ -233,8 +233,8 @@ inline void gemm_equal_tiles(int count, const gemm_runs& runs, gemm_panel<Weight
                              const register_epilogue<Kernels>& e) {
   constexpr int maximum = gemm_tile_rows<Width>();
   const int tiles = (count + maximum - 1) / maximum, height = count / tiles, higher = count % tiles;
-  const int share = simd::tuning::gemm_steps * p.step * static_cast<int>(sizeof(Weight)) / tiles;
-  p.prefetch_step = share < 64 ? share : 64;
+  const int share = simd::tuning::gemm_steps * p.stride * static_cast<int>(sizeof(Weight)) / tiles;
+  p.prefetch_stride = share < 64 ? share : 64;
   if constexpr (Width <= max_panel_width)
     if (count == 1) return static_cast<void>(gemm_tiles<1, Width, false>(1, runs, p, row, e));
   if (higher > 0) p.prefetch_at = gemm_tiles_of<maximum, Width, Prefetch>(height + 1, higher, runs, p, row, e);
@@ -285,35 +285,35 @@ static_assert(block_columns >= (pair_columns > max_panel_width ? pair_columns : 
                   block_rows * block_columns >= tile_columns * gemm_tile_rows<tile_columns>(),
               "a block holds the results of a tile");
 
-/// One or two rows by several neighbouring panels of 16, `panel_step` weights apart, at once: as many chains as hide
+/// One or two rows by several neighbouring panels of 16, `panel_stride` weights apart, at once: as many chains as hide
 /// the latency.
 template <int Rows, int Panels, class Kernels, class Weight>
-NSK_ONE_COPY inline void gemv_tile(const gemm_runs& runs, const gemm_panel<Weight>& p, std::ptrdiff_t panel_step,
+NSK_ONE_COPY inline void gemv_tile(const gemm_runs& runs, const gemm_panel<Weight>& p, std::ptrdiff_t panel_stride,
                                    const tile_row* row, const register_epilogue<Kernels>& e) {
   using simd::f32, simd::unroll;
   constexpr int vectors = Panels * panel_width / f32::lanes;
-  const std::ptrdiff_t bias_step = panel_step * static_cast<std::ptrdiff_t>(sizeof(Weight)) / 4;  // in floats
+  const std::ptrdiff_t bias_stride = panel_stride * static_cast<std::ptrdiff_t>(sizeof(Weight)) / 4;  // in floats
   f32 sum[Rows][vectors];
   unroll<vectors>([&](auto v) NSK_INLINE_LAMBDA {
-    const f32 bias = begin_sum<Weight>(p.bias + vector_offset(v, bias_step));
+    const f32 bias = begin_sum<Weight>(p.bias + vector_offset(v, bias_stride));
     unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA { sum[r][v] = bias; });
   });
   const Weight* weights = p.weights;
   for (int y = 0; y < runs.lines; ++y) {
     for (int x = 0; x < runs.columns; ++x) {
-      std::ptrdiff_t k = y * runs.line_step + x * runs.column_step;
+      std::ptrdiff_t k = y * runs.line_stride + x * runs.column_stride;
       for (const std::ptrdiff_t end = k + runs.length; k < end; ++k, weights += panel_width) {
         f32 a[Rows];
         unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA { a[r] = simd::broadcast(row[r].input + k); });
         unroll<vectors>([&](auto v) NSK_INLINE_LAMBDA {
-          const f32 w = simd::load_weights(weights + vector_offset(v, panel_step));
+          const f32 w = simd::load_weights(weights + vector_offset(v, panel_stride));
           unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA { sum[r][v] = simd::fma(a[r], w, sum[r][v]); });
         });
       }
     }
   }
   unroll<vectors>([&](auto v) NSK_INLINE_LAMBDA {
-    const float* const bias = p.bias + vector_offset(v, bias_step);
+    const float* const bias = p.bias + vector_offset(v, bias_stride);
     unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA { sum[r][v] = end_sum<Weight>(sum[r][v], bias, panel_width); });
   });
   store_tile(sum, e, row, p.channel, Panels * panel_width);
@@ -338,13 +338,14 @@ NSK_INLINE void tile_under_epilogue(const tile_row* row, int count, int channel,
 
 /// gemv_tile under any epilogue.
 template <int Rows, int Panels, class Kernels, class Weight>
-NSK_ONE_COPY inline void gemv_panels_rows(const gemm_runs& runs, const gemm_panel<Weight>& p, std::ptrdiff_t panel_step,
-                                          const tile_row* row, const tile_epilogue<Kernels>& e) {
+NSK_ONE_COPY inline void gemv_panels_rows(const gemm_runs& runs, const gemm_panel<Weight>& p,
+                                          std::ptrdiff_t panel_stride, const tile_row* row,
+                                          const tile_epilogue<Kernels>& e) {
   tile_under_epilogue<Rows, Panels * panel_width>(
       row, Rows, p.channel, e, [&](const tile_row* to, int channel, const auto& registers) NSK_INLINE_LAMBDA {
         gemm_panel<Weight> all = p;
         all.channel = channel;
-        gemv_tile<Rows, Panels>(runs, all, panel_step, to, registers);
+        gemv_tile<Rows, Panels>(runs, all, panel_stride, to, registers);
       });
 }
 

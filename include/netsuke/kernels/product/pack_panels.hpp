@@ -71,14 +71,14 @@ inline void pack_panel(float* to, column_block b, int width, int columns) {
 inline void pack_panels(const pack_panels_args& a, const tile_range& t, std::byte*) {
   const tensor_view& in = a.input;
   const int depth = in.length(1), channels = in.length(0);
-  const std::ptrdiff_t each = a.output.step(1);
+  const std::ptrdiff_t each = a.output.stride_of(1);
   for (int b = t.pixel_begin; b < t.pixel_end; ++b) {
     float* to = a.output.as<float>() + b * each;
-    const float* from = in.as<float>() + b * in.step(2);
+    const float* from = in.as<float>() + b * in.stride_of(2);
     for (int p = 0; p < panel_count(channels); ++p) {
       const int width = static_cast<int>(width_of_panel(channels, p)), left = p * panel_width;
       impl::pack_panel(to + std::int64_t{panel_width} * p * (depth + 1),
-                       {from + left * in.step(0), in.step(1), in.step(0), depth}, width,
+                       {from + left * in.stride_of(0), in.stride_of(1), in.stride_of(0), depth}, width,
                        channels - left < width ? channels - left : width);
     }
   }

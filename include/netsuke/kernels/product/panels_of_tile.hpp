@@ -50,10 +50,10 @@ inline constexpr int pairs_together = Kernels::panel_pairs ? pair_panels : 1;  /
 template <class Kernels>
 inline constexpr bool has_prefetch_tiles = Kernels::prefetch_weights&& panels_together<Kernels> == tile_panels;
 
-/// Where vector v of neighbouring panels `step` elements apart begins.
-constexpr std::ptrdiff_t vector_offset(int v, std::ptrdiff_t step) {
+/// Where vector v of neighbouring panels `stride` elements apart begins.
+constexpr std::ptrdiff_t vector_offset(int v, std::ptrdiff_t stride) {
   constexpr int each = panel_width / simd::f32::lanes;
-  return v / each * step + v % each * simd::f32::lanes;
+  return v / each * stride + v % each * simd::f32::lanes;
 }
 
 }

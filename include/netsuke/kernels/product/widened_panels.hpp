@@ -59,14 +59,14 @@ struct part_of_runs {
   std::ptrdiff_t offset;
   int steps;
 };
-/// The longest part from step `first` on that has at most `maximum` steps: whole lines, else whole columns, else part
+/// The longest part from k `first` on that has at most `maximum` of them: whole lines, else whole columns, else part
 /// of one run.
 inline part_of_runs take_runs(const gemm_runs& all, int first, int maximum) {
   const auto smaller = [](int a, int b) { return a < b ? a : b; };
   const bool whole_run = all.length <= maximum;
   const int line = whole_run && all.columns <= maximum / all.length ? all.columns * all.length : 0;
   const int run = first / all.length, k = first % all.length, y = run / all.columns, x = run % all.columns;
-  part_of_runs part{all, y * all.line_step + x * all.column_step + k, 0};
+  part_of_runs part{all, y * all.line_stride + x * all.column_stride + k, 0};
   part.runs.lines = line > 0 && x == 0 && k == 0 ? smaller(all.lines - y, maximum / line) : 1;
   if (line == 0 || x > 0 || k > 0) {
     part.runs.columns = whole_run && k == 0 ? smaller(all.columns - x, maximum / all.length) : 1;
@@ -85,7 +85,7 @@ template <class Weight>
 NSK_INLINE bool may_hold_sums(const gemm_runs& runs, const gemm_panel<Weight>& p, const tile_row* row) {
   if constexpr (std::is_same<Weight, half_bits>::value) {
     const bool apart = p.columns % simd::f32::lanes == 0 && row->residual != row->output;
-    return apart || std::int64_t{depth_of(runs)} * p.step * p.panels <= max_widened_weights;
+    return apart || std::int64_t{depth_of(runs)} * p.stride * p.panels <= max_widened_weights;
   }
   return true;
 }
@@ -104,12 +104,12 @@ NSK_ONE_COPY inline void gemm_widened_tiles(int count, const gemm_runs& runs, ge
   floats.offset = p.offset;
   floats.bias = p.bias;
   floats.weights = block.data;
-  floats.step = p.panels * p.step;
+  floats.stride = p.panels * p.stride;
   floats.channel = p.channel;
   floats.columns = p.columns;
   floats.panels = p.panels;
-  floats.panel_step = p.step;
-  floats.bias_step = p.bias_step;
+  floats.panel_stride = p.stride;
+  floats.bias_stride = p.bias_stride;
   gemm_equal_tiles<MaxPanels>(count - first, runs, floats, row + first, e);
 }
 
@@ -122,7 +122,7 @@ NSK_INLINE void gemm_panel_tiles(int count, const gemm_runs& runs, const gemm_pa
 template <int MaxPanels, class Kernels>
 NSK_ONE_COPY inline void gemm_panel_tiles(int count, const gemm_runs& runs, const gemm_panel<half_bits>& p,
                                           const tile_row* row, const register_epilogue<Kernels>& e) {
-  const int depth = depth_of(runs), maximum = max_widened_weights / (p.panels * p.step),
+  const int depth = depth_of(runs), maximum = max_widened_weights / (p.panels * p.stride),
             blocks = (depth + maximum - 1) / maximum, equal = (depth + blocks - 1) / blocks;
   gemm_panel<half_bits> some = p;
   for (int k = 0; k < depth;) {
@@ -133,7 +133,7 @@ NSK_ONE_COPY inline void gemm_panel_tiles(int count, const gemm_runs& runs, cons
       gemm_widened_tiles<MaxPanels>(count, part.runs, some, row, register_epilogue<Kernels>{});
     else
       gemm_widened_tiles<MaxPanels>(count, part.runs, some, row, e);
-    const std::ptrdiff_t taken = std::ptrdiff_t{part.steps} * some.step;
+    const std::ptrdiff_t taken = std::ptrdiff_t{part.steps} * some.stride;
     some.weights += taken;
     if (some.prefetch_at != nullptr) some.prefetch_at += taken * static_cast<std::ptrdiff_t>(sizeof(half_bits));
     some.bias = nullptr;

@@ -75,7 +75,7 @@ NSK_ONE_COPY inline void winograd_cell_input(const winograd_call<Kernels>& w, co
 /// Transforms the products of one cell, finishes them and stores those that belong to the tile.
 template <int Outputs, class Kernels>
 NSK_ONE_COPY inline void winograd_cell_output(const winograd_call<Kernels>& w, const winograd_cell& cell,
-                                              const float* from, int step, const gemm_panel<float>& p) {
+                                              const float* from, int stride, const gemm_panel<float>& p) {
   using simd::f32;
   const tensor_view& out = w.a->output;
   const epilogue& e = w.a->e;
@@ -98,7 +98,7 @@ NSK_ONE_COPY inline void winograd_cell_output(const winograd_call<Kernels>& w, c
   for (int c = 0; c < p.columns; c += f32::lanes) {
     const int columns = p.columns - c < f32::lanes ? p.columns - c : f32::lanes;
     f32 y[Outputs * Outputs][1];
-    winograd_transform_output<Outputs>(from + c, step, p.bias_of(c), y);
+    winograd_transform_output<Outputs>(from + c, stride, p.bias_of(c), y);
     if (whole) {
       store_tile(y, w.e.registers, row, p.channel + c, columns);
       continue;
@@ -135,7 +135,7 @@ NSK_INLINE void winograd_prefetch(const winograd_call<Kernels>& w, const winogra
 /// Products of all points with one panel: point by point a small matrix product, from zero.
 template <class Kernels>
 NSK_ONE_COPY inline void winograd_multiply(const winograd_call<Kernels>& w, const winograd_cells_together& batch,
-                                           int outputs, const gemm_panel<float>& p, int step) {
+                                           int outputs, const gemm_panel<float>& p, int stride) {
   const int points = (outputs + 2) * (outputs + 2);
   const int count = batch.count, columns = w.channel_end - w.channel_begin;
   const auto share = [&](int channel) NSK_INLINE_LAMBDA {  // of the input channels, as large as that of the output
@@ -148,17 +148,17 @@ NSK_ONE_COPY inline void winograd_multiply(const winograd_call<Kernels>& w, cons
   const gemm_runs runs{1, 1, w.depth};
   gemm_panel<float> point = p;
   point.bias = zeros;
-  point.bias_step = 0;
+  point.bias_stride = 0;
   point.channel = 0;
-  point.columns = step;
+  point.columns = stride;
   tile_row row[winograd_max_cells];
-  for (int i = 0; i < points; ++i, point.weights += std::ptrdiff_t{w.depth} * p.step) {
+  for (int i = 0; i < points; ++i, point.weights += std::ptrdiff_t{w.depth} * p.stride) {
     if (p.prefetch_at != nullptr && i + 1 < points)
-      point.prefetch_at = reinterpret_cast<const char*>(point.weights + std::ptrdiff_t{w.depth} * p.step);
+      point.prefetch_at = reinterpret_cast<const char*>(point.weights + std::ptrdiff_t{w.depth} * p.stride);
     else
       point.prefetch_at = p.prefetch_at;
     for (int t = 0; t < count; ++t)
-      row[t] = {w.transformed + i * w.plane + t * w.line, w.products + (t * points + i) * step, nullptr};
+      row[t] = {w.transformed + i * w.plane + t * w.line, w.products + (t * points + i) * stride, nullptr};
     gemm_panel_rows<winograd_panels<Kernels>>(count, runs, point, row, none);
     winograd_prefetch(w, batch, outputs, count * i / points, count * (i + 1) / points, p, first_channel,
                       last_channel - first_channel);
@@ -177,9 +177,10 @@ inline void winograd_batch_of_cells(const winograd_call<Kernels>& w, const winog
     panels = p.panels;
     if (p.columns <= 0) continue;
     constexpr int unit = simd::f32::lanes > 8 ? simd::f32::lanes : 8;
-    const int step = (p.columns + unit - 1) / unit * unit;
-    winograd_multiply(w, batch, Outputs, p, step);
-    for (int t = 0; t < count; ++t) winograd_cell_output<Outputs>(w, cell[t], w.products + t * points * step, step, p);
+    const int stride = (p.columns + unit - 1) / unit * unit;
+    winograd_multiply(w, batch, Outputs, p, stride);
+    for (int t = 0; t < count; ++t)
+      winograd_cell_output<Outputs>(w, cell[t], w.products + t * points * stride, stride, p);
   }
 }
 

@@ -85,16 +85,16 @@ NSK_INLINE void winograd_transform_input(int depth, float* to, std::ptrdiff_t pl
   }
 }
 
-/// A' M A + bias of one cell and one register of channels. Point i is at from + i * step.
+/// A' M A + bias of one cell and one register of channels. Point i is at from + i * stride.
 template <int Outputs>
-NSK_INLINE void winograd_transform_output(const float* from, std::ptrdiff_t step, const float* bias,
+NSK_INLINE void winograd_transform_output(const float* from, std::ptrdiff_t stride, const float* bias,
                                           simd::f32 (&y)[Outputs * Outputs][1]) {
   using simd::f32, simd::unroll;
   constexpr int side = Outputs + 2;
   f32 half[Outputs][side];
   for (int j = 0; j < side; ++j) {
     f32 m[side], t[Outputs];
-    unroll<side>([&](auto i) NSK_INLINE_LAMBDA { m[i] = simd::load(from + (i * side + j) * step); });
+    unroll<side>([&](auto i) NSK_INLINE_LAMBDA { m[i] = simd::load(from + (i * side + j) * stride); });
     winograd_output(m, t);
     unroll<Outputs>([&](auto i) NSK_INLINE_LAMBDA { half[i][j] = t[i]; });
   }

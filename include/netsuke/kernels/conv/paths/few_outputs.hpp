@@ -49,10 +49,10 @@ inline bool join_rows(conv_2d_args& a) {
   return true;
 }
 
-/// Adds the products of `taps` taps side by side, `tap_step` pixels apart, to Outputs lines of sums: lines of Vectors
+/// Adds the products of `taps` taps side by side, `tap_stride` pixels apart, to Outputs lines of sums: lines of Vectors
 /// registers, as is read of each line of the strip.
 template <int Outputs, int Vectors>
-NSK_ONE_COPY inline void add_taps(const float* strip, std::ptrdiff_t line, int channels, int taps, int tap_step,
+NSK_ONE_COPY inline void add_taps(const float* strip, std::ptrdiff_t line, int channels, int taps, int tap_stride,
                                   const float* weights, float* sums) {
   using simd::f32, simd::unroll;
   f32 sum[Outputs][Vectors];
@@ -61,7 +61,7 @@ NSK_ONE_COPY inline void add_taps(const float* strip, std::ptrdiff_t line, int c
   };
   each([&](auto o, auto v) NSK_INLINE_LAMBDA { sum[o][v] = simd::load(sums + (o * Vectors + v) * f32::lanes); });
   for (int tap = 0; tap < taps; ++tap) {
-    const float* from = strip + tap * std::ptrdiff_t{tap_step};
+    const float* from = strip + tap * std::ptrdiff_t{tap_stride};
     for (int c = 0; c < channels; ++c, from += line, weights += panel_width / 2) {
       f32 a[Vectors];
       unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA { a[v] = simd::in_register(simd::load(from + v * f32::lanes)); });
@@ -137,11 +137,11 @@ struct output_strip {
 
   template <int Outputs>
   void add_row(const float* weights, float* to) const {
-    const int depth = a->input.shape[3], taps = a->w.kernel_w, step = a->w.dilation_w;
+    const int depth = a->input.shape[3], taps = a->w.kernel_w, stride = a->w.dilation_w;
     if (vectors == widest_strip(Outputs))
-      return add_taps<Outputs, widest_strip(Outputs)>(strip, line, depth, taps, step, weights, to);
-    if (vectors == 2) return add_taps<Outputs, 2>(strip, line, depth, taps, step, weights, to);
-    add_taps<Outputs, 1>(strip, line, depth, taps, step, weights, to);
+      return add_taps<Outputs, widest_strip(Outputs)>(strip, line, depth, taps, stride, weights, to);
+    if (vectors == 2) return add_taps<Outputs, 2>(strip, line, depth, taps, stride, weights, to);
+    add_taps<Outputs, 1>(strip, line, depth, taps, stride, weights, to);
   }
   /// Adds what the strip gives to the outputs of one row.
   void add_row(const float* weights, float* to) const {

@@ -64,7 +64,7 @@ NSK_ONE_COPY inline void group_tile(const gemm_runs& runs, const in_groups<Size>
   weights += f32::lanes;
   for (int y = 0; y < runs.lines; ++y) {
     for (int x = 0; x < runs.columns; ++x) {
-      std::ptrdiff_t k = y * runs.line_step + x * runs.column_step;
+      std::ptrdiff_t k = y * runs.line_stride + x * runs.column_stride;
       for (const std::ptrdiff_t end = k + runs.length; k < end; k += f32::lanes, weights += Size * f32::lanes) {
         f32 w[Size];
         unroll<Size>([&](auto i) NSK_INLINE_LAMBDA { w[i] = simd::load(&weights[i * f32::lanes].value); });

@@ -31,8 +31,8 @@ struct depthwise_taps {
   simd::f32 tap[Rows * Size];
 
   template <class Weight>
-  NSK_INLINE void load(const Weight* w, std::ptrdiff_t step) {
-    simd::unroll<Rows * Size>([&](auto k) NSK_INLINE_LAMBDA { tap[k] = simd::load_weights(w + k * step); });
+  NSK_INLINE void load(const Weight* w, std::ptrdiff_t stride) {
+    simd::unroll<Rows * Size>([&](auto k) NSK_INLINE_LAMBDA { tap[k] = simd::load_weights(w + k * stride); });
   }
 };
 
@@ -68,19 +68,19 @@ NSK_INLINE void depthwise_rows_of_input(simd::f32 (*sum)[1], const float* line, 
 inline constexpr bool keeps_taps = simd::f32::registers >= 32;
 
 /// One vector of channels of Rows x Pixels outputs, the first tap at `line`. Taps of all kernel rows are in `t`, or
-/// loaded row by row from `w`, `step` apart.
+/// loaded row by row from `w`, `stride` apart.
 template <int Size, int Stride, int Rows, int Pixels, int KernelRows, class Kernels, class Weight>
 NSK_INLINE void depthwise_vector(const depthwise_call<Kernels, Weight>& d, const float* line, simd::f32 bias,
-                                 depthwise_taps<Size, KernelRows>& t, const Weight* w, std::ptrdiff_t panel_step,
+                                 depthwise_taps<Size, KernelRows>& t, const Weight* w, std::ptrdiff_t panel_stride,
                                  const output_grid& to, int channel, int columns) {
-  const std::ptrdiff_t row = simd::opaque(d.row), pixel = simd::opaque(d.pixel), step = simd::opaque(panel_step);
+  const std::ptrdiff_t row = simd::opaque(d.row), pixel = simd::opaque(d.pixel), stride = simd::opaque(panel_stride);
   simd::f32 sum[Rows * Pixels][1];
   simd::unroll<Rows * Pixels>([&](auto i) NSK_INLINE_LAMBDA { sum[i][0] = bias; });
   if constexpr (KernelRows == Size) {
     depthwise_rows_of_input<Size, Stride, Rows, Pixels>(sum, line, row, pixel, t);
   } else {
-    for (int ky = 0; ky < Size; ++ky, line += row, w += Size * step) {
-      t.load(w, step);
+    for (int ky = 0; ky < Size; ++ky, line += row, w += Size * stride) {
+      t.load(w, stride);
       simd::unroll<Rows>([&](auto oy) NSK_INLINE_LAMBDA {
         depthwise_rows_of_input<Size, Stride, 1, Pixels>(sum + oy * Pixels, line + oy * Stride * row, row, pixel, t);
       });
@@ -104,16 +104,16 @@ NSK_ONE_COPY inline void depthwise_strip(const depthwise_call<Kernels, Weight>& 
     x -= early * Stride * d.pixel;
     to.move(-early);
     for_channels(
-        d, [&](panel_column<Weight> column, std::ptrdiff_t panel_step, int channel, int columns) NSK_INLINE_LAMBDA {
+        d, [&](panel_column<Weight> column, std::ptrdiff_t panel_stride, int channel, int columns) NSK_INLINE_LAMBDA {
           const simd::f32 bias = simd::load(column.bias);
-          const Weight* const weights = column.weights(panel_step);
+          const Weight* const weights = column.weights(panel_stride);
           depthwise_taps<Size, together> t;
-          if constexpr (together == Size) t.load(weights, simd::opaque(panel_step));
+          if constexpr (together == Size) t.load(weights, simd::opaque(panel_stride));
           const float* first = x + channel;
           output_grid at = to;
           for (int rest = near - Pixels;;) {
-            depthwise_vector<Size, Stride, Rows, Pixels>(d, first, bias, t, weights, panel_step, at, channel - d.origin,
-                                                         columns);
+            depthwise_vector<Size, Stride, Rows, Pixels>(d, first, bias, t, weights, panel_stride, at,
+                                                         channel - d.origin, columns);
             if (!keeps_taps || rest <= 0) return;
             const int some = rest < Pixels ? rest : Pixels;
             rest -= some;

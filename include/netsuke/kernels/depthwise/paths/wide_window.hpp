@@ -32,29 +32,29 @@ NSK_ONE_COPY inline void depthwise_wide_window(const depthwise_call<Kernels, Wei
   constexpr int outputs = wide_window_outputs, before = outputs - 1;
   const float* const x = first_tap(d, m, oy, ox);
   const window& k = d.a->w;
-  for_channels(d, [&](panel_column<Weight> column, std::ptrdiff_t step, int channel, int columns) NSK_INLINE_LAMBDA {
+  for_channels(d, [&](panel_column<Weight> column, std::ptrdiff_t stride, int channel, int columns) NSK_INLINE_LAMBDA {
     f32 sum[outputs][1];
     unroll<outputs>([&](auto i) NSK_INLINE_LAMBDA { sum[i][0] = simd::load(column.bias); });
-    const Weight* w = column.weights(step);
+    const Weight* w = column.weights(stride);
     for (int ky = 0; ky < k.kernel_h; ++ky) {
       const float* pixel = x + channel + ky * k.dilation_h * d.row;
       const auto add = [&](const Weight* tap, auto first, auto count) NSK_INLINE_LAMBDA {
         const f32 a = simd::in_register(simd::load(pixel));
         unroll<decltype(count)::value>([&](auto i) NSK_INLINE_LAMBDA {
           constexpr int output = decltype(first)::value + decltype(i)::value;
-          sum[output][0] = simd::fma(a, simd::load_weights(tap - output * step), sum[output][0]);
+          sum[output][0] = simd::fma(a, simd::load_weights(tap - output * stride), sum[output][0]);
         });
         pixel += d.pixel;
       };
       unroll<before>([&](auto i) NSK_INLINE_LAMBDA {
-        add(w + i * step, std::integral_constant<int, 0>{}, std::integral_constant<int, decltype(i)::value + 1>{});
+        add(w + i * stride, std::integral_constant<int, 0>{}, std::integral_constant<int, decltype(i)::value + 1>{});
       });
-      w += before * step;
-      for (int kx = before; kx < k.kernel_w; ++kx, w += step)
+      w += before * stride;
+      for (int kx = before; kx < k.kernel_w; ++kx, w += stride)
         add(w, std::integral_constant<int, 0>{}, std::integral_constant<int, outputs>{});
       unroll<before>([&](auto i) NSK_INLINE_LAMBDA {
         constexpr int first = decltype(i)::value + 1;
-        add(w + i * step, std::integral_constant<int, first>{}, std::integral_constant<int, outputs - first>{});
+        add(w + i * stride, std::integral_constant<int, first>{}, std::integral_constant<int, outputs - first>{});
       });
     }
     store_tile_at(
