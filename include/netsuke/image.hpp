@@ -3,9 +3,11 @@
 /// Images straight from a framebuffer into a tensor, and back: region, letterbox, mirror, channel order and
 /// normalisation in one pass. Not part of the umbrella netsuke.hpp: include it where images are made.
 ///
-///     nsk::image_settings how;                                    // the whole image, stretched, rgb, [0, 1]
+///     nsk::image_to_tensor(frame, net.input_info(0), net.input<float>(0));   // the whole image, as the model wants it
+///
+///     nsk::image_settings how = nsk::image_settings_of(net.input_info(0));   // or with what differs
 ///     how.fit = nsk::image_fit::letterbox;
-///     const nsk::image_map map = nsk::image_to_tensor(frame, how, net.input<float>(0), 192, 192);
+///     const nsk::image_map map = nsk::image_to_tensor(frame, net.input_info(0), net.input<float>(0), how);
 ///     net.run();
 ///     const nsk::image_point nose = map.to_image(x, y);           // a keypoint of the network, on the screen
 ///
@@ -19,6 +21,7 @@
 #include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
 #include <cstdint>
+#include <netsuke/image/of_port.hpp>
 #include <netsuke/image/types.hpp>
 #include <netsuke/core/span.hpp>
 #include <netsuke/image/impl/image_to_tensor.hpp>
@@ -62,6 +65,20 @@ inline image_map image_to_tensor(const image_view& from, const image_settings& h
 inline image_map image_to_tensor(const image_view& from, const image_settings& how, span<float> to, std::int32_t height,
                                  std::int32_t width) noexcept {
   return image_to_tensor(from, how, to, height, width, 0, height);
+}
+/// The same for a float32 image port of a model, [N, H, W, C], whose size is the tensor's; of a batch, `to` is one row.
+/// Asserts for another port, and then touches nothing. `Port` is nsk::port_view.
+template <class Port>
+image_map image_to_tensor(const image_view& from, const Port& port, span<float> to,
+                          const image_settings& how) noexcept {
+  const image_impl::port_size size = image_impl::size_of_port(port, how.order);
+  NSK_ASSERT(size.height > 0, "image_to_tensor: the port is no float32 image with as many channels as how.order names");
+  return image_to_tensor(from, how, to, size.height, size.width);
+}
+/// The whole image, stretched, with the order of colours, mean and deviation that the file has for the port.
+template <class Port>
+image_map image_to_tensor(const image_view& from, const Port& port, span<float> to) noexcept {
+  return image_to_tensor(from, port, to, image_settings_of(port));
 }
 
 /// Writes rows [row_begin, row_end) of a float32 tensor of the image's height x width x channel_count(how.order),
