@@ -169,7 +169,7 @@ class device_session final : public device_runner {
   static int end_of(const gpu::cpu_part_view& p) { return p.first_step + p.step_count; }
   void bring_operands(int part) {
     const gpu::cpu_part_view p = plan().cpu_part(part);
-    require(m_device->read(m_staging.read_back, 0, m_crossing.data(), p.required_read_back_bytes()));
+    require(m_device->read(m_staging.read_back, 0, m_crossing.data(), p.read_back_bytes()));
     const std::byte* at = m_crossing.data();
     for (const gpu::arena_range& r : p.read_back) {
       std::memcpy(m_cpu_arena + r.offset, at, static_cast<std::size_t>(r.bytes));
@@ -180,7 +180,7 @@ class device_session final : public device_runner {
     const gpu::cpu_part_view p = plan().cpu_part(part);
     std::byte* at = m_crossing.data();
     for (const gpu::arena_range& r : p.upload) at = std::copy_n(m_cpu_arena + r.offset, r.bytes, at);
-    require(m_device->write(m_staging.upload, 0, m_crossing.data(), p.required_upload_bytes()));
+    require(m_device->write(m_staging.upload, 0, m_crossing.data(), p.upload_bytes()));
   }
 
   static void require(const gpu::status& s) {
