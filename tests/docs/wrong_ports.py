@@ -26,7 +26,7 @@ from engine_guards import steady_file  # noqa: E402
 from models import REPOSITORY, must  # noqa: E402
 
 COMPILER = next(c for c in (os.environ.get("NSK_CLANGXX", "clang++"), os.environ.get("NSK_GXX", "g++")) if shutil.which(c))
-TOUCHES_PORTS = re.compile(r"\b(?:input|output|write|read|input_bytes|output_bytes)(?:<[\w:]+>)?\((?!\))")
+TOUCHES_PORTS = re.compile(r"(?<!:)\b(?:input|output|write|read|input_bytes|output_bytes)(?:<[\w:]+>)?\((?!\))")
 # (page, number of the block) -> the body of a function that calls it; `m` is the model, `file` its bytes, `memory` its arena.
 DRIVERS = {
     ("README.md", 1): "const std::vector<float> seen(12); std::vector<float> scores(4); return said(classify(file, memory, seen, scores));",
