@@ -87,17 +87,19 @@ def contraction(tree):
 
 
 LONGEST_SYMBOL = 512
+LONGEST_DEMANGLED = 1024  # of what is optimised; one that repeats its arguments is much longer than when mangled
 TOOL = pathlib.Path(os.environ.get("NSK_TOOL", REPOSITORY / "build" / "nsk"))
 
 
-def long_symbols(what, path):
-    """A violation where the file has symbols that linkers, debuggers and profilers choke on."""
-    names = {line.split()[-1] for line in run(["nm", path]).stdout.splitlines() if line.strip()}
-    long_names = sorted((n for n in names if len(n) > LONGEST_SYMBOL), key=len)
+def long_symbols(what, path, maximum=LONGEST_SYMBOL, nm=()):
+    """A violation where the file has symbols that linkers, debuggers and profilers choke on; with nm's "-C" as a reader sees them."""
+    columns = re.compile(r"^\S+: *$|^[0-9a-f]* +\w ")
+    names = {columns.sub("", line) for line in run(["nm", *nm, path]).stdout.splitlines() if line.strip()}
+    long_names = sorted((n for n in names if len(n) > maximum), key=len)
     print(f"  {what}: the longest of {len(names)} symbols has {max(map(len, names), default=0)} characters")
     if not names:
         return [f"{what}: no symbols"]
-    return [f"{what}: {len(long_names)} symbols over {LONGEST_SYMBOL} characters, up to {len(long_names[-1])}: "
+    return [f"{what}: {len(long_names)} symbols over {maximum} characters, up to {len(long_names[-1])}: "
             f"{long_names[-1][:200]}"] if long_names else []
 
 
@@ -112,15 +114,18 @@ def engine_symbols(tree):
             strict = ["-fno-exceptions", "-fno-rtti"] if flags == ["-O2"] else []  # as other guards compile it: once for all
             said = compile_file(compiler, FOLDER / "two_isa.cpp", output, tree,
                                 ["-std=c++17", *flags, *strict, "-DNSK_ISA_AVX2", "-DNSK_GUARD_FUNCTION=run_avx2"])
-            violations += [f"{compiler}: {first_lines(said)}"] if said else long_symbols(f"{compiler} {flags[0]}", output)
+            what = f"{compiler} {flags[0]}"
+            violations += [f"{compiler}: {first_lines(said)}"] if said else long_symbols(what, output)
+            if not said and flags == ["-O2"]:
+                violations += long_symbols(f"{what}, demangled", output, LONGEST_DEMANGLED, ["-C"])
     return violations
 
 
 def symbols(tree):
-    """No symbol of the engine or of the converter is longer than 512 characters."""
+    """No symbol of the engine or of the converter is longer than 512 characters, and of an optimised engine none than 1024 when demangled."""
     planted = tree.root / "seeded.o"
     if planted.exists():
-        return long_symbols("a planted file", planted)
+        return long_symbols("a planted file", planted) + long_symbols("a planted file, demangled", planted, LONGEST_DEMANGLED, ["-C"])
     violations = engine_symbols(tree)
     built = [f for f in (TOOL, TOOL.parent / "tools/nsk/libnsk_tool.a") if f.exists()] if tree.root == REPOSITORY else []
     for path in built:
@@ -138,6 +143,14 @@ def plant_variant(tree):
         raise RuntimeError(f"seed: {said.stderr}")
 
 
+def plant_repetition(tree):
+    """An object file with a type that names itself in each of its arguments: short when mangled."""
+    source = tree.root / "seeded.cpp"
+    source.write_text("template <class A, class B> struct two {};\nusing t0 = two<int, long>;\n" +
+                      "".join(f"using t{i} = two<t{i - 1}, t{i - 1}>;\n" for i in range(1, 7)) + "void f(t6) {}\n")
+    run([compilers()[0], "-std=c++17", "-c", source, "-o", tree.root / "seeded.o"])
+
+
 def plant_long_name(tree):
     name = "x" * 520
     tree.replace("run/session.hpp", r"^template <class Settings = default_settings>$",
@@ -146,7 +159,8 @@ def plant_long_name(tree):
 
 
 GUARDS = {
-    "symbols": (symbols, [("a function with a long name", plant_long_name), ("a variant of thirty types", plant_variant)]),
+    "symbols": (symbols, [("a function with a long name", plant_long_name), ("a variant of thirty types", plant_variant),
+                          ("a type that repeats itself", plant_repetition)]),
     "contraction": (contraction, [
         ("no optimize pragma in regions (g++)", lambda t: t.replace("simd/begin.hpp", r"^#pragma GCC optimize.*$", "")),
         ("fp-contract=off forgotten (g++)", lambda t: t.replace("simd/begin.hpp", r', "fp-contract=off"', "")),

@@ -113,8 +113,8 @@ class boxes_of_tile {
 
 /// Calls f(box) for them.
 template <int Operands, class F>
-inline void for_each_box(const std::int32_t* shape, int rank, const std::ptrdiff_t* const (&strides)[Operands],
-                         const tile_range& t, F&& f) {
+NSK_INLINE void for_each_box(const std::int32_t* shape, int rank, const std::ptrdiff_t* const (&strides)[Operands],
+                             const tile_range& t, F&& f) {
   boxes_of_tile<Operands> boxes(shape, rank, strides, t);
   box<Operands> b;
   while (boxes.next(b)) f(b);

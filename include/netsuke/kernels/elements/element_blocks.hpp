@@ -77,8 +77,8 @@ class result_blocks {
 
 /// Calls f(operands, to, count) for dense pieces of the lines of a tile: whole lines where everything is dense.
 template <int Operands, class F>
-inline void for_each_piece(const tensor_view& output, const tensor_view* const (&inputs)[Operands],
-                           operand_blocks (&blocks)[Operands], const tile_range& t, F f) {
+NSK_INLINE void for_each_piece(const tensor_view& output, const tensor_view* const (&inputs)[Operands],
+                               operand_blocks (&blocks)[Operands], const tile_range& t, F f) {
   const std::ptrdiff_t* strides[Operands + 1] = {output.stride};
   for (int k = 0; k < Operands; ++k) strides[k + 1] = inputs[k]->stride;
   result_blocks results(output);

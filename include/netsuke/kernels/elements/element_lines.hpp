@@ -19,8 +19,8 @@ struct element_line {
 
 /// Calls f(line) for the lines that cover a tile of an output of this shape. strides[k] are those of operand k.
 template <int Operands, class F>
-inline void for_each_line(const tensor_view& output, const std::ptrdiff_t* const (&strides)[Operands],
-                          const tile_range& t, F&& f) {
+NSK_INLINE void for_each_line(const tensor_view& output, const std::ptrdiff_t* const (&strides)[Operands],
+                              const tile_range& t, F&& f) {
   for_each_box(output.shape, output.rank, strides, t, [&](const box<Operands>& b) {
     element_line<Operands> line;
     line.count = b.of[2].length;
@@ -35,7 +35,7 @@ inline void for_each_line(const tensor_view& output, const std::ptrdiff_t* const
 
 /// Calls f(line), operand 0 the output, for lines of the first elements of lines along `axis`, which a tile has whole.
 template <class F>
-inline void for_whole_lines(const tensor_view& output, const tensor_view& input, int axis, tile_range t, F&& f) {
+NSK_INLINE void for_whole_lines(const tensor_view& output, const tensor_view& input, int axis, tile_range t, F&& f) {
   const std::ptrdiff_t* strides[] = {output.stride, input.stride};
   tensor_view lines = output;
   lines.shape[axis] = 1;
@@ -47,7 +47,7 @@ inline void for_whole_lines(const tensor_view& output, const tensor_view& input,
 
 /// Calls f(T{}) with the C++ type of an element type; nothing for float16.
 template <class F>
-inline void visit_type(dtype type, F&& f) {
+NSK_INLINE void visit_type(dtype type, F&& f) {
   switch (type) {
     case dtype::float32: return f(float{});
     case dtype::int8: return f(std::int8_t{});
@@ -61,7 +61,7 @@ inline void visit_type(dtype type, F&& f) {
 }
 /// Calls f(T{}) with an unsigned integer of the element's size, for operators that only move elements.
 template <class F>
-inline void visit_size(dtype type, F&& f) {
+NSK_INLINE void visit_size(dtype type, F&& f) {
   switch (size_of(type)) {
     case 1: return f(std::uint8_t{});
     case 2: return f(std::uint16_t{});

@@ -132,7 +132,7 @@ inline void scatter_chosen(const scatter_args& a, const scatter_updates& u) {
 
 /// Calls f(T{}) with the type in which updates are combined; one of the element's size where they are only moved.
 template <scatter_kind Kind, class F>
-inline void visit_updates(dtype type, F f) {
+NSK_INLINE void visit_updates(dtype type, F f) {
   if constexpr (Kind == scatter_kind::replace)
     visit_size(type, f);
   else

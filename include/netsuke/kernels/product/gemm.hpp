@@ -102,25 +102,29 @@ namespace impl {
 /// Calls multiply(matrix, begin, end) for the columns that are output channels [begin, end), with panels that are
 /// widened first, as many at a time as a block holds.
 template <class Multiply>
-NSK_ONE_COPY inline void multiply_widened(const gemm_weights<half_bits>& w, int begin, int end,
-                                          const Multiply& multiply) {
-  using block_type = widened_block<max_widened_weights>;
-  block_type block;
-  const int panels = static_cast<int>(panel_count(w.channels)),
-            together =
-                static_cast<int>(block_type::capacity / (panel_width * (w.depth + 1))) / pair_panels * pair_panels;
-  int panel = begin > w.first_channel ? (begin - w.first_channel) / panel_width : 0;
-  if (panel >= panels) panel = panels - 1;
-  for (int first; panel < panels && (first = w.first_channel + panel * panel_width) < end;) {
-    const int next =
-        widen_panels(block, w.data, w.channels, w.depth, panel, panels - panel < together ? panels : panel + together);
-    const std::int64_t channels = next < panels ? (next - panel) * panel_width : w.channels - panel * panel_width;
-    const int last = first + static_cast<int>(channels);
-    multiply(gemm_weights<widened_float>{block.data, channels, w.depth, first}, begin > first ? begin : first,
-             end < last ? end : last);
-    panel = next;
+struct widened_product {
+  const gemm_weights<half_bits>& w;
+  int begin, end;
+  const Multiply& multiply;
+  NSK_ONE_COPY void run() const {
+    using block_type = widened_block<max_widened_weights>;
+    block_type block;
+    const int panels = static_cast<int>(panel_count(w.channels)),
+              together =
+                  static_cast<int>(block_type::capacity / (panel_width * (w.depth + 1))) / pair_panels * pair_panels;
+    int panel = begin > w.first_channel ? (begin - w.first_channel) / panel_width : 0;
+    if (panel >= panels) panel = panels - 1;
+    for (int first; panel < panels && (first = w.first_channel + panel * panel_width) < end;) {
+      const int next = widen_panels(block, w.data, w.channels, w.depth, panel,
+                                    panels - panel < together ? panels : panel + together);
+      const std::int64_t channels = next < panels ? (next - panel) * panel_width : w.channels - panel * panel_width;
+      const int last = first + static_cast<int>(channels);
+      multiply(gemm_weights<widened_float>{block.data, channels, w.depth, first}, begin > first ? begin : first,
+               end < last ? end : last);
+      panel = next;
+    }
   }
-}
+};
 
 /// Rows from which on it pays to widen weights before the first one: more than share a call of `gemm`.
 inline constexpr std::int64_t min_widened_rows = 128;
@@ -132,7 +136,7 @@ NSK_INLINE void multiply_matrix(const gemm_weights<Weight>& w, std::int64_t rows
                                 const Multiply& multiply) {
   if constexpr (std::is_same<Weight, half_bits>::value)
     if (rows >= min_widened_rows && widened_block<max_widened_weights>::fits(w.depth))
-      return multiply_widened(w, begin, end, multiply);
+      return widened_product<Multiply>{w, begin, end, multiply}.run();
   multiply(w, begin, end);
 }
 
