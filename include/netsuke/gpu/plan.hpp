@@ -5,7 +5,6 @@
 #include <netsuke/core/span.hpp>
 #include <netsuke/format/variant_view.hpp>
 #include <netsuke/gpu/cpu_part.hpp>
-#include <netsuke/gpu/impl/choose_half_panels.hpp>
 #include <netsuke/gpu/impl/choose_halves.hpp>
 #include <netsuke/gpu/impl/cpu_part.hpp>
 #include <netsuke/gpu/impl/hazard.hpp>

@@ -6,7 +6,7 @@
 #include <netsuke/format/step_view.hpp>
 #include <netsuke/format/variant_view.hpp>
 #include <netsuke/gpu/generated/bindings.hpp>
-#include <netsuke/gpu/impl/half_buffers.hpp>
+#include <netsuke/gpu/impl/halves.hpp>
 #include <netsuke/gpu/pipeline.hpp>
 #include <netsuke/gpu/settings.hpp>
 

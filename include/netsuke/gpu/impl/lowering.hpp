@@ -5,7 +5,7 @@
 #include <netsuke/core/hide_macros.hpp>
 #include <netsuke/gpu/cpu_part.hpp>
 #include <netsuke/gpu/impl/draft.hpp>
-#include <netsuke/gpu/impl/half_panels.hpp>
+#include <netsuke/gpu/impl/halves.hpp>
 
 NSK_BEGIN
 namespace gpu::impl {
