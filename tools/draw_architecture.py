@@ -21,12 +21,12 @@ BOX = (142, 42)
 LEFT, TOP, COLUMN, ROW = 36, 84, 186, 62
 # Folder: column, row, and what it is for.
 TOOL = {
-    "cli": (2, 0, "commands"), "report": (2, 1, "what they print"), "profile": (2, 2, "expected times"), "compile": (2, 3, "drives the stages"),
+    "cli": (2, 0, "commands"), "check": (2, 1, "compares with double"), "profile": (2, 2, "expected times"), "compile": (2, 3, "drives the stages"),
     "planner": (2, 4, "tiles, memory"), "ops": (2, 5, "one file per operator"), "passes": (2, 6, "rewrite, fuse, lower"), "program": (2, 7, "network and plan"),
     "import": (1, 4, "ONNX, TFLite"), "resolve": (1, 5, "shapes, folding, loops"), "bounded": (1, 6, "rows of detections"),
     "reference": (1, 7, "double precision"), "graph": (1, 8, "typed nodes"), "spell": (0, 5, "operators of other makers"),
-    "gpu": (0, 1, "plans, devices"), "engine": (0, 4, "runs the engine"), "io": (0, 7, "files, arrays"),
-    "codegen": (3, 0, "C++ source"), "quantize": (3, 1, "ranges, integers"), "shrink": (3, 2, "small files"), "edit": (3, 4, "file as JSON"), "pack": (3, 5, "weights"), "write": (3, 6, "the file"),
+    "inspect": (1, 1, "what a file holds"), "draw": (1, 3, "SVG"), "gpu": (0, 1, "plans, devices"), "engine": (0, 4, "runs the engine"), "io": (0, 7, "files, arrays, text"),
+    "codegen": (1, 0, "C++ source"), "quantize": (3, 1, "ranges, integers"), "shrink": (3, 2, "small files"), "edit": (3, 4, "file as JSON"), "pack": (3, 5, "weights"), "write": (3, 6, "the file"),
 }
 ENGINE = {
     "gpu": (4, 0, "command lists"), "c": (4, 1, "C interface"), "log": (4, 2, "traces, run times"), "image": (5, 0, "framebuffers"), "run": (5, 1, "sessions, lanes"),
@@ -52,8 +52,11 @@ def routes():
     between_engines = (sides(e)[2] + sides(f)[0]) / 2
     lane, right, below = s["profile"][0] - 22, s["edit"][2] + 12, s["graph"][3] + 18
     return {
-        ("cli", "import"): [(s["cli"][0], t["cli"][1]), (t["import"][0], t["cli"][1]), (t["import"][0], s["import"][1])],
-        ("cli", "gpu"): [(s["cli"][0], t["cli"][1] - 8), (t["gpu"][0], t["cli"][1] - 8), (t["gpu"][0], s["gpu"][1])],
+        ("cli", "import"): [(s["cli"][0], t["cli"][1] + 8), (s["cli"][0] - 10, t["cli"][1] + 8), (s["cli"][0] - 10, t["import"][1] - 8), (s["import"][2], t["import"][1] - 8)],
+        ("cli", "gpu"): [(t["cli"][0] - 20, s["cli"][1]), (t["cli"][0] - 20, s["cli"][1] - 10), (t["gpu"][0], s["cli"][1] - 10), (t["gpu"][0], s["gpu"][1])],
+        ("gpu", "check"): [(t["gpu"][0], s["gpu"][3]), (t["gpu"][0], s["gpu"][3] + 10), (s["check"][0] - 18, s["gpu"][3] + 10), (s["check"][0] - 18, t["check"][1] + 8), (s["check"][0], t["check"][1] + 8)],
+        ("check", "draw"): [(s["check"][0], t["check"][1] + 14), (s["check"][0] - 34, t["check"][1] + 14), (s["check"][0] - 34, t["draw"][1]), (s["draw"][2], t["draw"][1])],
+        ("draw", "io"): [(s["draw"][0], t["draw"][1]), (s["draw"][0] - 22, t["draw"][1]), (s["draw"][0] - 22, t["io"][1]), (s["io"][2], t["io"][1])],
         ("cli", "edit"): [(t["cli"][0], s["cli"][1]), (t["cli"][0], s["cli"][1] - 10), (right, s["cli"][1] - 10), (right, t["edit"][1] - 14), (s["edit"][2], t["edit"][1] - 14)],
         ("import", "io"): [(s["import"][0], t["import"][1]), (s["import"][0] - 22, t["import"][1]), (s["import"][0] - 22, t["io"][1]), (s["io"][2], t["io"][1])],
         ("engine", "io"): [(s["engine"][0], t["engine"][1]), (s["engine"][0] - 14, t["engine"][1]), (s["engine"][0] - 14, t["io"][1]), (s["io"][0], t["io"][1])],

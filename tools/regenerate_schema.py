@@ -52,10 +52,10 @@ SCHEMAS = [
            "#include <netsuke/core/hide_macros.hpp>\n#include <netsuke/version.hpp>\n#include <netsuke/format/impl/flatbuffers.hpp>\n"
            "#include <netsuke/format/impl/table_verifier.hpp>\n", "impl::table_verifier",
            builders="tools/nsk/write/generated/netsuke_builders.hpp", limits=True, casts=False),
-    Schema("schema/tflite.fbs", "tools/nsk/import/tflite/generated/model.hpp", "Accessors of a TensorFlow Lite model.",
+    Schema("schema/tflite.fbs", "tools/nsk/import/tflite/file/generated/model.hpp", "Accessors of a TensorFlow Lite model.",
            ["nsk", "tool", "tfl"], "namespace nsk::tool::tfl {\n", "}\n", READING, builders="tests/tools/generated/tflite_builders.hpp",
            enum_names=("BuiltinOperator", "TensorType")),
-    Schema("schema/tflite_metadata.fbs", "tools/nsk/import/tflite/generated/metadata.hpp", "Accessors of what a TensorFlow Lite model says of itself.",
+    Schema("schema/tflite_metadata.fbs", "tools/nsk/import/tflite/file/generated/metadata.hpp", "Accessors of what a TensorFlow Lite model says of itself.",
            ["nsk", "tool", "tfm"], "namespace nsk::tool::tfm {\n", "}\n", READING),
 ]
 

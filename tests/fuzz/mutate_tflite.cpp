@@ -2,7 +2,7 @@
 #include "mutate_tflite.hpp"
 #include <algorithm>
 #include <cstring>
-#include "import/tflite/generated/model.hpp"
+#include "import/tflite/file/generated/model.hpp"
 
 namespace fuzz {
 namespace {

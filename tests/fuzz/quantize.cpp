@@ -9,8 +9,8 @@
 #include "engine/model_file.hpp"
 #include "errors.hpp"
 #include "import/onnx/import.hpp"
-#include "quantize/quantize.hpp"
-#include "report/compare.hpp"
+#include "quantize/apply/quantize.hpp"
+#include "check/compare.hpp"
 #include "resolve/infer.hpp"
 #include "resolve/states.hpp"
 

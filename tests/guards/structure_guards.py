@@ -51,10 +51,12 @@ TOOL_ARROWS = {
     "shrink": ["program", "engine"],
     "edit": ["write", "pack", "io"],
     "profile": ["compile", "resolve", "engine"],
-    "report": ["profile"],
-    "codegen": ["report"],
-    "quantize": ["report", "shrink"],
-    "gpu": ["report"],
+    "draw": ["io"],
+    "check": ["profile", "draw"],
+    "inspect": ["profile", "draw"],
+    "codegen": ["inspect"],
+    "quantize": ["check", "shrink"],
+    "gpu": ["check"],
     "cli": ["gpu", "codegen", "quantize", "import", "edit", "shrink"],
 }
 PLACES = [  # what files are below, how they include each other, and the arrows between their folders
@@ -158,6 +160,7 @@ GUARDS = {
         ("a folder without a place", lambda t: t.plant("seeded/seeded.hpp", "inline int seeded;\n")),
         ("a graph that is evaluated", plant_tool("graph/seeded.hpp", '#include "reference/evaluator.hpp"\n')),
         ("a pass that writes files", plant_tool("passes/fuse/seeded.cpp", '#include "write/file.hpp"\n')),
+        ("rooms of a folder that include each other", plant_tool("resolve/shapes/seeded.hpp", '#include "resolve/lengths/input_options.hpp"\n')),
         ("a circle inside a folder", plant_tool("passes/seeded.hpp", '#include "passes/fuse/fuse.hpp"\n')),
     ]),
     "gpu_apart": (gpu_apart, [

@@ -5,7 +5,7 @@
 
 #include "compile/compile.hpp"
 #include "engine/model_file.hpp"
-#include "report/axis_order.hpp"
+#include "check/axis_order.hpp"
 #include "resolve/infer.hpp"
 #include "tools/graph_builder.hpp"
 

@@ -2,8 +2,8 @@
 // Which layers are estimated faster as integers, by machine.
 #include <doctest/doctest.h>
 
-#include "quantize/choose.hpp"
-#include "quantize/flow.hpp"
+#include "quantize/choose/choose.hpp"
+#include "quantize/choose/flow.hpp"
 #include "resolve/infer.hpp"
 #include "tools/graph_builder.hpp"
 

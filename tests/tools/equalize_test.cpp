@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "quantize/equalize.hpp"
+#include "quantize/apply/equalize.hpp"
 #include "reference/evaluator.hpp"
 #include "resolve/infer.hpp"
 #include "tools/graph_builder.hpp"

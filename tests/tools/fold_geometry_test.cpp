@@ -18,7 +18,7 @@
 #include "engine/model_file.hpp"
 #include "compile/compile.hpp"
 #include "reference/evaluator.hpp"
-#include "report/random_inputs.hpp"
+#include "check/random_inputs.hpp"
 
 namespace {
 

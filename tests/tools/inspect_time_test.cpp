@@ -10,8 +10,8 @@
 #include "../model/costly_plans.hpp"
 #include <netsuke/model/open.hpp>
 #include <nlohmann/json.hpp>
-#include "report/arena_svg.hpp"
-#include "report/inspect.hpp"
+#include "draw/arena_svg.hpp"
+#include "inspect/inspect.hpp"
 #include "write/table_json.hpp"
 
 namespace {

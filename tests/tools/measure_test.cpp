@@ -2,7 +2,7 @@
 // How far a tensor counts as being from the reference's: real numbers by their share, integers equal or wrong.
 #include <doctest/doctest.h>
 
-#include "report/compare.hpp"
+#include "check/compare.hpp"
 
 using namespace nsk::tool;
 

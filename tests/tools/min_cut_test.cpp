@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 #include <random>
 
-#include "quantize/min_cut.hpp"
+#include "quantize/choose/min_cut.hpp"
 
 using namespace nsk::tool;
 

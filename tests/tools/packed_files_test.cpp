@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Archives behind a model, written by hand: found, bounded, and refused where they are.
-#include "import/tflite/packed_files.hpp"
+#include "import/tflite/file/packed_files.hpp"
 
 #include <doctest/doctest.h>
 

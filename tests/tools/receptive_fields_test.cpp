@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "reference/evaluator.hpp"
-#include "report/receptive_fields.hpp"
+#include "check/receptive_fields.hpp"
 #include "resolve/infer.hpp"
 #include "tools/graph_builder.hpp"
 

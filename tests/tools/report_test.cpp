@@ -13,12 +13,12 @@
 #include "errors.hpp"
 #include "resolve/infer.hpp"
 #include "compile/compile.hpp"
-#include "report/compare.hpp"
-#include "report/graph_layout.hpp"
-#include "report/graph_svg.hpp"
-#include "report/labels.hpp"
-#include "report/svg.hpp"
-#include "report/text.hpp"
+#include "check/compare.hpp"
+#include "draw/graph_layout.hpp"
+#include "draw/graph_svg.hpp"
+#include "draw/labels.hpp"
+#include "draw/svg.hpp"
+#include "io/text.hpp"
 #include "tools/graph_builder.hpp"
 
 using namespace nsk::tool;

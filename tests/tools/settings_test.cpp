@@ -5,7 +5,7 @@
 #include <string>
 #include "../model/quantized_plan.hpp"
 #include "../model/variants_plan.hpp"
-#include "report/inspect.hpp"
+#include "inspect/inspect.hpp"
 
 namespace {
 using test::format::PoolKind;

@@ -11,7 +11,7 @@
 #include "passes/canonicalise/canonicalise.hpp"
 #include "passes/fuse/fuse.hpp"
 #include "passes/shuffle/shuffle.hpp"
-#include "report/compare.hpp"
+#include "check/compare.hpp"
 #include "resolve/infer.hpp"
 #include "tools/graph_builder.hpp"
 #include "tools/random_choices.hpp"

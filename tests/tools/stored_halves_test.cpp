@@ -2,7 +2,7 @@
 // Which stored integers a comparison takes over from the engine: those of halves, and no others.
 #include <doctest/doctest.h>
 
-#include "report/stored_halves.hpp"
+#include "check/stored_halves.hpp"
 #include "resolve/infer.hpp"
 #include "tools/graph_builder.hpp"
 

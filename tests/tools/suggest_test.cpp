@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "suggest.hpp"
 #include <doctest/doctest.h>
-#include "report/inspect.hpp"
+#include "inspect/inspect.hpp"
 
 using namespace nsk::tool;
 

@@ -7,8 +7,8 @@
 #include "import/tflite/import.hpp"
 #include "passes/canonicalise/canonicalise.hpp"
 #include "passes/support.hpp"
-#include "resolve/class_texts.hpp"
-#include "resolve/sequences.hpp"
+#include "resolve/shapes/class_texts.hpp"
+#include "resolve/shapes/sequences.hpp"
 #include "spell/spell.hpp"
 
 using namespace nsk::tool;

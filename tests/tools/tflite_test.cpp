@@ -8,7 +8,7 @@
 #include "errors.hpp"
 #include "resolve/infer.hpp"
 #include "import/tflite/import.hpp"
-#include "import/tflite/constants.hpp"
+#include "import/tflite/file/constants.hpp"
 #include "compile/compile.hpp"
 #include "reference/evaluator.hpp"
 

@@ -10,7 +10,7 @@
 #include "engine/engine.hpp"
 #include "engine/model_file.hpp"
 #include "io/layout.hpp"
-#include "report/random_inputs.hpp"
+#include "check/random_inputs.hpp"
 #include "resolve/infer.hpp"
 #include "tools/graph_builder.hpp"
 

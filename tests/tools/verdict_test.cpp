@@ -7,7 +7,7 @@
 #include <random>
 
 #include "profile/verdict.hpp"
-#include "report/verdict_text.hpp"
+#include "inspect/verdict_text.hpp"
 
 using namespace nsk::tool;
 

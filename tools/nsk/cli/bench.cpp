@@ -19,9 +19,9 @@
 #include "io/npy.hpp"
 #include "profile/measure.hpp"
 #include "profile/median.hpp"
-#include "report/text.hpp"
-#include "report/trace.hpp"
-#include "report/verdict_text.hpp"
+#include "io/text.hpp"
+#include "inspect/trace.hpp"
+#include "inspect/verdict_text.hpp"
 #include "errors.hpp"
 #include "suggest.hpp"
 

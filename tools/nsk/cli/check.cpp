@@ -3,7 +3,7 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "resolve/float_ports.hpp"
+#include "resolve/integers/float_ports.hpp"
 #include "cli/check_noise.hpp"
 #include "cli/commands.hpp"
 #include "cli/device_options.hpp"
@@ -18,10 +18,10 @@
 #include "io/files.hpp"
 #include "io/npy.hpp"
 #include "profile/measure.hpp"
-#include "report/check_report.hpp"
-#include "report/compare.hpp"
-#include "report/random_inputs.hpp"
-#include "report/text.hpp"
+#include "check/check_report.hpp"
+#include "check/compare.hpp"
+#include "check/random_inputs.hpp"
+#include "io/text.hpp"
 #include "suggest.hpp"
 
 namespace nsk::tool {

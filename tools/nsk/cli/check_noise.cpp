@@ -11,9 +11,9 @@
 #include "cli/options.hpp"
 #include "errors.hpp"
 #include "io/npy.hpp"
-#include "report/noise.hpp"
-#include "report/random_inputs.hpp"
-#include "report/text.hpp"
+#include "check/noise.hpp"
+#include "check/random_inputs.hpp"
+#include "io/text.hpp"
 #include "suggest.hpp"
 
 namespace nsk::tool {

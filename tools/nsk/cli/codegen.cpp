@@ -6,7 +6,7 @@
 #include "codegen/identifiers.hpp"
 #include "codegen/network_source.hpp"
 #include "engine/model_file.hpp"
-#include "report/text.hpp"
+#include "io/text.hpp"
 
 namespace nsk::tool {
 namespace {

@@ -35,7 +35,7 @@ struct quantize_options {
   convert_options conversion;                    ///< how the quantised model is converted
   std::string format = "int8";                   ///< or "fp16"
   std::string ranges = "mse";                    ///< or "minmax", "percentile"
-  std::string target = "pc";                     ///< a machine (quantize/targets.hpp), or "size"
+  std::string target = "pc";                     ///< a machine (quantize/choose/targets.hpp), or "size"
   std::vector<std::string> samples;              ///< DIRECTORY, NAME=DIRECTORY, or what save_calibration wrote
   std::vector<std::string> kept;                 ///< names of nodes
   std::vector<std::string> integer_io;           ///< NAME, NAME=uint8 or NAME=int8, or "all"

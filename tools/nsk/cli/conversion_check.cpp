@@ -10,9 +10,9 @@
 #include "engine/engine.hpp"
 #include "errors.hpp"
 #include "io/layout.hpp"
-#include "report/random_inputs.hpp"
-#include "report/row_check.hpp"
-#include "report/text.hpp"
+#include "check/random_inputs.hpp"
+#include "check/row_check.hpp"
+#include "io/text.hpp"
 
 namespace nsk::tool {
 namespace {

@@ -11,7 +11,7 @@
 #include "cli/progress.hpp"
 #include "compile/compile.hpp"
 #include "engine/model_file.hpp"
-#include "report/compare.hpp"
+#include "check/compare.hpp"
 
 namespace nsk::tool {
 

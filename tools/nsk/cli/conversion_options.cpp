@@ -3,7 +3,7 @@
 
 #include "cli/command_line.hpp"
 #include "cli/common_options.hpp"
-#include "quantize/targets.hpp"
+#include "quantize/choose/targets.hpp"
 
 namespace nsk::tool {
 namespace {

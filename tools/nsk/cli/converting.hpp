@@ -10,7 +10,7 @@
 #include "cli/progress.hpp"
 #include "compile/compile.hpp"
 #include "engine/model_file.hpp"
-#include "quantize/tables.hpp"
+#include "quantize/calibrate/tables.hpp"
 
 namespace nsk::tool {
 

@@ -7,7 +7,7 @@
 
 #include "cli/options.hpp"
 #include "errors.hpp"
-#include "report/text.hpp"
+#include "io/text.hpp"
 #include "suggest.hpp"
 
 namespace nsk::tool {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "report/inspect.hpp"
+#include "inspect/inspect.hpp"
 
 #include <cstdio>
 #include <filesystem>
@@ -12,9 +12,9 @@
 #include "cli/profile_file.hpp"
 #include "cli/terminal.hpp"
 #include "gpu/plan_report.hpp"
-#include "report/arena_svg.hpp"
-#include "report/file_bytes.hpp"
-#include "report/graph_svg.hpp"
+#include "draw/arena_svg.hpp"
+#include "inspect/file_bytes.hpp"
+#include "draw/graph_svg.hpp"
 
 namespace nsk::tool {
 namespace {

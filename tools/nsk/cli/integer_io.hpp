@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "compile/compile.hpp"
-#include "quantize/images.hpp"
+#include "quantize/calibrate/images.hpp"
 #include "quantize/integer_ports.hpp"
 
 namespace nsk::tool {

@@ -11,7 +11,7 @@
 #include "import/import.hpp"
 #include "import/json/write.hpp"
 #include "io/npy.hpp"
-#include "report/text.hpp"
+#include "io/text.hpp"
 
 namespace nsk::tool {
 namespace {

@@ -11,7 +11,7 @@
 #include "errors.hpp"
 #include "graph/names.hpp"
 #include "io/npy.hpp"
-#include "report/text.hpp"
+#include "io/text.hpp"
 
 namespace nsk::tool {
 namespace {

@@ -4,7 +4,7 @@
 #include "cli/commands.hpp"
 #include "engine/model_file.hpp"
 #include "io/files.hpp"
-#include "report/text.hpp"
+#include "io/text.hpp"
 
 namespace nsk::tool {
 

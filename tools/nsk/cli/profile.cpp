@@ -10,7 +10,7 @@
 #include "cli/profile_file.hpp"
 #include "cli/progress.hpp"
 #include "profile/measure.hpp"
-#include "report/text.hpp"
+#include "io/text.hpp"
 
 namespace nsk::tool {
 namespace {

@@ -8,7 +8,7 @@
 #include <cstdio>
 
 #include "io/signals.hpp"
-#include "report/text.hpp"
+#include "io/text.hpp"
 
 namespace nsk::tool {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "quantize/quantize.hpp"
+#include "quantize/apply/quantize.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -16,10 +16,10 @@
 #include "errors.hpp"
 #include "io/files.hpp"
 #include "io/json_file.hpp"
-#include "quantize/expected.hpp"
-#include "quantize/report.hpp"
-#include "quantize/sample_warnings.hpp"
-#include "report/row_check.hpp"
+#include "quantize/apply/expected.hpp"
+#include "quantize/report/report.hpp"
+#include "quantize/calibrate/sample_warnings.hpp"
+#include "check/row_check.hpp"
 
 namespace nsk::tool {
 namespace {

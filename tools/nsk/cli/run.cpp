@@ -13,7 +13,7 @@
 #include "engine/model_file.hpp"
 #include "cli/options.hpp"
 #include "io/npy.hpp"
-#include "report/trace.hpp"
+#include "inspect/trace.hpp"
 #include "suggest.hpp"
 
 namespace nsk::tool {

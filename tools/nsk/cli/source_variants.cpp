@@ -8,7 +8,7 @@
 #include "cli/options.hpp"
 #include "errors.hpp"
 #include "import/import.hpp"
-#include "resolve/float_ports.hpp"
+#include "resolve/integers/float_ports.hpp"
 #include "resolve/states.hpp"
 #include "suggest.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// What standard output is connected to.
-#include "report/text.hpp"
+#include "io/text.hpp"
 
 namespace nsk::tool {
 

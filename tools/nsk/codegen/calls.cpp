@@ -9,7 +9,7 @@
 
 #include "codegen/text.hpp"
 #include "errors.hpp"
-#include "report/text.hpp"
+#include "io/text.hpp"
 
 namespace nsk::tool {
 namespace {

@@ -14,9 +14,9 @@
 #include "codegen/identifiers.hpp"
 #include "codegen/text.hpp"
 #include "graph/names.hpp"
-#include "report/inspect.hpp"
-#include "report/labels.hpp"
-#include "report/text.hpp"
+#include "inspect/inspect.hpp"
+#include "draw/labels.hpp"
+#include "io/text.hpp"
 
 namespace nsk::tool {
 namespace {

@@ -6,7 +6,7 @@
 #include <initializer_list>
 
 #include "errors.hpp"
-#include "report/text.hpp"
+#include "io/text.hpp"
 
 namespace nsk::tool {
 namespace {

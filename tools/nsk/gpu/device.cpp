@@ -7,7 +7,7 @@
 #include "engine/model_file.hpp"
 #include "gpu/kinds.hpp"
 #include "program/plan.hpp"
-#include "report/text.hpp"
+#include "io/text.hpp"
 #include "suggest.hpp"
 
 namespace nsk::tool {

@@ -10,7 +10,7 @@
 #include "errors.hpp"
 #include "graph/float16.hpp"
 #include "io/layout.hpp"
-#include "report/text.hpp"
+#include "io/text.hpp"
 
 namespace nsk::tool {
 namespace {
@@ -62,7 +62,7 @@ double largest_of(const tensor_info& t, runner& cpu) {
 }
 
 /// Largest magnitude of what a step adds up, 0 where it adds nothing up: where a sum is small beside that, its rounding
-/// is a share of that (report/measure.hpp). To be asked before the step, which may run in place.
+/// is a share of that (check/measure.hpp). To be asked before the step, which may run in place.
 double largest_term(const step_view& s, runner& cpu) {
   static const std::set<op> products = {op::conv_2d, op::depthwise_conv_2d, op::fully_connected, op::mat_mul},
                             sums = {op::binary, op::reduce, op::pool_2d, op::resize_2d};

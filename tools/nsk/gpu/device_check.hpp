@@ -7,7 +7,7 @@
 
 #include "engine/engine.hpp"
 #include "gpu/device.hpp"
-#include "report/measure.hpp"
+#include "check/measure.hpp"
 
 namespace nsk::tool {
 

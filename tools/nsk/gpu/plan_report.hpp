@@ -6,7 +6,7 @@
 #include <string>
 
 #include "gpu/halves.hpp"
-#include "report/text.hpp"
+#include "io/text.hpp"
 
 namespace nsk::tool {
 

@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "report/text.hpp"
+#include "io/text.hpp"
 
 namespace nsk::tool {
 namespace {

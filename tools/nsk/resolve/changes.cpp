@@ -8,7 +8,7 @@
 
 #include "errors.hpp"
 #include "graph/onnx_type.hpp"
-#include "resolve/folder.hpp"
+#include "resolve/shapes/folder.hpp"
 #include "resolve/infer.hpp"
 #include "suggest.hpp"
 

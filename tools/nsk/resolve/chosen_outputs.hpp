@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "resolve/infer.hpp"
+#include "resolve/lengths/input_options.hpp"
 
 namespace nsk::tool {
 

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "errors.hpp"
-#include "resolve/open_lengths.hpp"
+#include "resolve/lengths/open_lengths.hpp"
 #include "suggest.hpp"
 
 namespace nsk::tool {

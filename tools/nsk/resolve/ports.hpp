@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// Inputs and outputs of a graph that is being resolved (infer.hpp).
-#include "resolve/folder.hpp"
-#include "resolve/infer.hpp"
+#include "resolve/shapes/folder.hpp"
+#include "resolve/lengths/input_options.hpp"
 
 namespace nsk::tool {
 

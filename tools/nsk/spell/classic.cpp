@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-/// Operators of ai.onnx.ml that move, encode and compare numbers. They refuse texts, which resolve/class_texts.hpp has
-/// made numbers of where it can.
+/// Operators of ai.onnx.ml that move, encode and compare numbers. They refuse texts, which
+/// resolve/shapes/class_texts.hpp has made numbers of where it can.
 #include <algorithm>
 #include <cmath>
 #include <set>

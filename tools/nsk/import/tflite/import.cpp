@@ -3,11 +3,11 @@
 
 #include <algorithm>
 
-#include "import/tflite/metadata.hpp"
-#include "import/tflite/other_outputs.hpp"
-#include "import/tflite/rules.hpp"
-#include "import/tflite/signatures.hpp"
-#include "import/tflite/stored_uses.hpp"
+#include "import/tflite/file/metadata.hpp"
+#include "import/tflite/file/other_outputs.hpp"
+#include "import/tflite/rules/rules.hpp"
+#include "import/tflite/file/signatures.hpp"
+#include "import/tflite/file/stored_uses.hpp"
 
 namespace nsk::tool {
 namespace {
@@ -91,6 +91,14 @@ graph import_tflite(const std::byte* bytes, std::size_t size, const std::string&
   g.facts.notes = notes;
   g.facts.warnings.insert(g.facts.warnings.end(), warnings.begin(), warnings.end());
   return g;
+}
+
+std::vector<std::string> tflite_operators() {
+  std::vector<std::string> names;
+  for (const tflite::table* rules : {&tflite::builtin_rules(), &tflite::custom_rules()})
+    for (const auto& entry : *rules) names.push_back(entry.first);
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 }

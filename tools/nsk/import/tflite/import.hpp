@@ -7,26 +7,12 @@
 /// operator reads it in the other order, and the layout by strides makes those transpositions free. Inputs and outputs
 /// keep the source's names, shapes and axes; what the model says of them becomes graph::facts.
 #include <cstddef>
-#include <map>
 #include <string>
 #include <vector>
 #include "graph/graph.hpp"
+#include "import/tflite/file/read_options.hpp"
 
 namespace nsk::tool {
-
-struct tflite_options {
-  bool dequantize = false;  ///< quantised models become float32 ones; otherwise they compute their integers
-  /// Shapes of inputs, by name: they count where the file leaves lengths open and agree with those that it fixes.
-  std::map<std::string, shape_t> shapes = {};
-  /// Tensors of the graph that is read which become the outputs: operators that they do not need are left out, refused
-  /// or not. Where it lacks one of them, nothing is left out, and those that it has become outputs beside its own.
-  std::vector<std::string> outputs = {};
-  std::string signature = {};  ///< the function that is read; empty: the first subgraph
-  bool reference = false;      ///< the meaning of LiteRT's reference kernels, for the evaluator alone
-};
-
-/// Whether these bytes carry the identifier of a TensorFlow Lite model.
-bool is_tflite(const std::byte* bytes, std::size_t size);
 
 /// Reads the first subgraph of a model, or that of a signature; those that its operators run take their places. Lengths
 /// that the file leaves open (its shape signatures) follow from the inputs' shapes, which are those of the file or of

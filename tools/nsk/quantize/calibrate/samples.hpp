@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// Inputs to calibrate and measure with, from files.
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+#include "graph/graph.hpp"
+#include "quantize/calibrate/images.hpp"
+
+namespace nsk::tool {
+
+/// Inputs of one run, by the source's names and in its axes.
+using sample = std::map<std::string, array>;
+
+struct sample_set {
+  std::vector<sample> samples;
+  std::vector<std::string> files;               ///< of the first input of each sample
+  std::map<std::string, image_choices> images;  ///< by input: what became of images
+  std::vector<std::string> notes;               ///< for people: how images became numbers
+};
+
+/// Reads samples: each of `places` is a directory of .npy files, one of images, or one such file, "NAME=PLACE" for
+/// the input of that name. The k-th files of all inputs, by name, are one sample. What `how` leaves open for images,
+/// the metadata of the model decides. Inputs that are `states` have no samples. Refuses folders of both kinds, missing
+/// and unreadable ones, other shapes and types, other numbers of files for other inputs, and what is not finite; each
+/// message names the file.
+sample_set read_samples(const graph& g, const std::set<std::string>& states, const std::vector<std::string>& places,
+                        const image_choices& how);
+
+}

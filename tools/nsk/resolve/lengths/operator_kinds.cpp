@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+#include "resolve/lengths/operator_kinds.hpp"
+
+#include <set>
+
+namespace nsk::tool {
+namespace {
+
+using names = std::set<std::string>;
+
+/// Operators whose operands are broadcast.
+const names broadcasting = {"Add",   "Sub",   "Mul",        "Div",         "Mod",        "Atan2",          "Pow",
+                            "PRelu", "Equal", "Less",       "LessOrEqual", "Greater",    "GreaterOrEqual", "And",
+                            "Or",    "Xor",   "BitwiseAnd", "BitwiseOr",   "BitwiseXor", "BitShift",       "Min",
+                            "Max",   "Sum",   "Mean",       "Where",       "Clip"};
+
+/// Operators with one operand, each element of whose result is made of one of the operand's, wherever it is.
+const names moving = {"Reshape",    "Flatten", "Squeeze", "Unsqueeze", "Transpose", "Expand", "Tile",    "Identity",
+                      "Cast",       "Concat",  "Split",   "Slice",     "Gather",    "Neg",    "Abs",     "Sqrt",
+                      "Reciprocal", "Floor",   "Ceil",    "Round",     "Exp",       "Log",    "Dropout", "Pad"};
+
+/// Operators that compute the same of axes of any length, or whose numbers length_readings.cpp looks at.
+const names known_for_any_length = {"Conv",
+                                    "ConvTranspose",
+                                    "Einsum",
+                                    "Cast",
+                                    "CastLike",
+                                    "Gemm",
+                                    "MatMul",
+                                    "Det",
+                                    "BatchNormalization",
+                                    "InstanceNormalization",
+                                    "GroupNormalization",
+                                    "LayerNormalization",
+                                    "RMSNormalization",
+                                    "MeanVarianceNormalization",
+                                    "LRN",
+                                    "LpNormalization",
+                                    "Softmax",
+                                    "LogSoftmax",
+                                    "Hardmax",
+                                    "MaxPool",
+                                    "AveragePool",
+                                    "LpPool",
+                                    "GlobalAveragePool",
+                                    "GlobalMaxPool",
+                                    "GlobalLpPool",
+                                    "RandomNormalLike",
+                                    "RandomUniformLike",
+                                    "Multinomial",
+                                    "Bernoulli",
+                                    "RNN",
+                                    "GRU",
+                                    "LSTM",
+                                    "ReduceSum",
+                                    "ReduceMean",
+                                    "ReduceMax",
+                                    "ReduceMin",
+                                    "ReduceProd",
+                                    "ReduceSumSquare",
+                                    "ReduceL1",
+                                    "ReduceL2",
+                                    "ReduceLogSum",
+                                    "ReduceLogSumExp",
+                                    "ArgMax",
+                                    "ArgMin",
+                                    "CumSum",
+                                    "Resize",
+                                    "Upsample",
+                                    "Gather",
+                                    "GatherElements",
+                                    "GatherND",
+                                    "GridSample",
+                                    "Scatter",
+                                    "ScatterElements",
+                                    "ScatterND",
+                                    "TopK",
+                                    "NonZero",
+                                    "OneHot",
+                                    "Compress",
+                                    "Trilu",
+                                    "ReverseSequence",
+                                    "Reshape",
+                                    "Flatten",
+                                    "Squeeze",
+                                    "Unsqueeze",
+                                    "Shape",
+                                    "Size",
+                                    "Transpose",
+                                    "Expand",
+                                    "Tile",
+                                    "DepthToSpace",
+                                    "SpaceToDepth",
+                                    "Dropout",
+                                    "Concat",
+                                    "Split",
+                                    "Slice",
+                                    "Pad",
+                                    "NonMaxSuppression",
+                                    "RoiAlign",
+                                    "EyeLike"};
+
+/// Functions of one element, which look at no lengths.
+const names of_elements = {"Relu",
+                           "LeakyRelu",
+                           "ThresholdedRelu",
+                           "Selu",
+                           "Elu",
+                           "Celu",
+                           "Gelu",
+                           "Sigmoid",
+                           "HardSigmoid",
+                           "HardSwish",
+                           "Swish",
+                           "Mish",
+                           "Softplus",
+                           "Softsign",
+                           "Tanh",
+                           "Sin",
+                           "Cos",
+                           "Tan",
+                           "Asin",
+                           "Acos",
+                           "Atan",
+                           "Sinh",
+                           "Cosh",
+                           "Asinh",
+                           "Acosh",
+                           "Atanh",
+                           "Erf",
+                           "Exp",
+                           "Log",
+                           "Sqrt",
+                           "Reciprocal",
+                           "Floor",
+                           "Ceil",
+                           "Round",
+                           "Abs",
+                           "Neg",
+                           "Sign",
+                           "Identity",
+                           "Not",
+                           "BitwiseNot",
+                           "IsNaN",
+                           "IsInf",
+                           "Shrink",
+                           "DequantizeLinear",
+                           "QuantizeLinear"};
+
+}
+
+bool broadcasts(const std::string& op) { return broadcasting.count(op) != 0; }
+bool moves_elements(const std::string& op) { return moving.count(op) != 0; }
+bool is_of_elements(const std::string& op) { return of_elements.count(op) != 0; }
+bool suits_any_length(const std::string& op) { return known_for_any_length.count(op) != 0; }
+
+}
