@@ -87,7 +87,7 @@ def contraction(tree):
 
 
 LONGEST_SYMBOL = 512
-LONGEST_DEMANGLED = 1024  # of what is optimised; one that repeats its arguments is much longer than when mangled
+LONGEST_DEMANGLED = 512  # of what is optimised; one that repeats its arguments is much longer than when mangled
 TOOL = pathlib.Path(os.environ.get("NSK_TOOL", REPOSITORY / "build" / "nsk"))
 
 
@@ -122,7 +122,7 @@ def engine_symbols(tree):
 
 
 def symbols(tree):
-    """No symbol of the engine or of the converter is longer than 512 characters, and of an optimised engine none than 1024 when demangled."""
+    """No symbol of the engine or of the converter is longer than 512 characters, nor one of an optimised engine when demangled."""
     planted = tree.root / "seeded.o"
     if planted.exists():
         return long_symbols("a planted file", planted) + long_symbols("a planted file, demangled", planted, LONGEST_DEMANGLED, ["-C"])

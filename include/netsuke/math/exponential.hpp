@@ -119,15 +119,17 @@ NSK_INLINE f32 tanh(f32 x) {
 }
 
 namespace impl {
-/// 1 + e^-x for -87.6 <= x <= 60; infinity below -86.99. With r = -(n ln 2 + x) as above, only its sign changed.
+/// Returns 1 + e^-x for -87.6 <= x <= 60; infinity below -86.99. e^-x = 2^n e^-r with n = round(-x / ln 2) and
+/// r = x + n ln 2: the polynomial of split_exp at -r, whose odd coefficients have the other sign. 2^n is 2^(n + 2) / 4,
+/// so that infinity comes where n is 126.
 NSK_INLINE f32 sigmoid_denominator(f32 x) {
   constexpr float magic = 12582912.0f + 127 + 2;
   const f32 biased = neg_fma(x, splat(log2_e), splat(magic)), n = simd::sub(biased, splat(magic));
   const f32 r = fma(n, splat(ln2_low), fma(n, splat(ln2_high), x));
   const f32 tail = horner(r, 0x1.fffffep-2f, -0x1.5554b4p-3f, 0x1.5556f2p-5f, -0x1.12254ap-7f, 0x1.6b9c68p-10f);
-  const f32 fraction = neg_fma(simd::mul(r, r), tail, r);                     // 1 - e^-r
-  const f32 four = simd::as_f32(simd::shift_left<23>(simd::as_i32(biased)));  // 2^(n + 2): infinity comes early
-  return fma(neg_fma(fraction, splat(0.25f), splat(0.25f)), four, splat(1));
+  const f32 fraction = neg_fma(simd::mul(r, r), tail, r);                           // 1 - e^-r
+  const f32 four_times = simd::as_f32(simd::shift_left<23>(simd::as_i32(biased)));  // 2^(n + 2)
+  return fma(neg_fma(fraction, splat(0.25f), splat(0.25f)), four_times, splat(1));
 }
 }
 

@@ -120,7 +120,7 @@ struct applied {
 /// Calls body(applied<f>) once, so that the body's loop knows the function. There is no code for functions that are not
 /// in the list; prelu and functions outside the list give identity.
 template <class Set = all_functions, class Body>
-inline void visit(function f, float alpha, float beta, Body&& body) {
+NSK_INLINE void visit(function f, float alpha, float beta, Body&& body) {
   const f32 a = simd::splat(alpha), b = simd::splat(beta);
 #define NSK_CASE(name)                            \
   case function::name:                            \

@@ -18,7 +18,7 @@ struct op_traits<op::byte_table> : impl::in_place_of<1>,
 
   static constexpr impl::operand_table operands(const params&) {
     using impl::operand;
-    return {operand::bytes(), operand::bytes().of_output_shape(), operand::constant()};
+    return {operand::bytes(), operand::bytes().of_output_shape(), operand::checked_by_rules()};
   }
 
   NSK_COLD static status_code check_rules(impl::constant_reader& reader, const step_view& s, const params&) {

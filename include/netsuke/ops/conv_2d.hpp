@@ -13,7 +13,7 @@ struct op_traits<op::conv_2d> : impl::never_in_place, impl::rows_of_images {
 
   static constexpr impl::operand_table operands(const params&) {
     using impl::operand;
-    return {operand::image().with_border(), operand::image(), operand::constant()};
+    return {operand::image().with_border(), operand::image(), operand::checked_by_rules()};
   }
 
   template <class Reader>

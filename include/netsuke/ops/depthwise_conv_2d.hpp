@@ -14,7 +14,7 @@ struct op_traits<op::depthwise_conv_2d>
 
   static constexpr impl::operand_table operands(const params&) {
     using impl::operand;
-    return {operand::image().with_border(), operand::image(), operand::constant()};
+    return {operand::image().with_border(), operand::image(), operand::checked_by_rules()};
   }
 
   template <class Reader>

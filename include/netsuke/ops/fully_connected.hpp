@@ -14,7 +14,7 @@ struct op_traits<op::fully_connected>
 
   static constexpr impl::operand_table operands(const params&) {
     using impl::operand;
-    return {operand::floats().in_lines().with_border(), operand::floats().in_lines(), operand::constant()};
+    return {operand::floats().in_lines().with_border(), operand::floats().in_lines(), operand::checked_by_rules()};
   }
 
   /// Same leading dimensions; the last ones are the depth and the channels of the weights.

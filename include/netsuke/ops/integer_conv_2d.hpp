@@ -16,13 +16,10 @@ struct op_traits<op::integer_conv_2d> : impl::quad_layer<integer_conv_2d_params>
     using impl::operand;
     constexpr operand number = operand::floats().with_rank(1);
     if (!p.real)
-      return {operand::of(dtype::int32).with_rank(4).in_lines(), operand::byte_image(), operand::constant(), number};
-    return {operand::image().with_border(),
-            operand::byte_image(),
-            operand::constant(),
-            number,
-            number,
-            operand::constant()};
+      return {operand::of(dtype::int32).with_rank(4).in_lines(), operand::byte_image(), operand::checked_by_rules(),
+              number};
+    return {operand::image().with_border(), operand::byte_image(), operand::checked_by_rules(), number, number,
+            operand::checked_by_rules()};
   }
 
   NSK_COLD static status_code check_rules(impl::constant_reader& constants, const step_view& s, const params& p) {

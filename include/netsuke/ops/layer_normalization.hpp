@@ -18,8 +18,8 @@ struct op_traits<op::layer_normalization> : impl::in_place_of<1>,
 
   static constexpr impl::operand_table operands(const params&) {
     using impl::operand;
-    return {operand::floats().with_border(), operand::floats().of_output_shape(), operand::constant(),
-            operand::constant()};
+    return {operand::floats().with_border(), operand::floats().of_output_shape(), operand::checked_by_rules(),
+            operand::checked_by_rules()};
   }
 
   NSK_COLD static status_code check_rules(impl::constant_reader&, const step_view& s, const params&) {

@@ -15,7 +15,7 @@ struct op_traits<op::mat_mul>
   static constexpr impl::operand_table operands(const params&) {
     using impl::operand;
     constexpr operand rows = operand::floats().with_rank(3).in_lines();
-    return {rows, rows, operand::constant()};
+    return {rows, rows, operand::checked_by_rules()};
   }
 
   NSK_COLD static status_code check_rules(impl::constant_reader&, const step_view& s, const params& p) {

@@ -16,7 +16,7 @@ struct op_traits<op::quantized_conv_2d> : impl::quad_layer<quantized_conv_2d_par
 
   static constexpr impl::operand_table operands(const params& p) {
     using impl::operand;
-    const impl::operand_table without{operand::byte_image(), operand::byte_image(), operand::constant()};
+    const impl::operand_table without{operand::byte_image(), operand::byte_image(), operand::checked_by_rules()};
     return has_residual(p) ? without.with(operand::byte_image().of_output_shape()) : without;
   }
   /// Rows of images are those of the input and of the residual.

@@ -15,7 +15,7 @@ struct op_traits<op::quantized_depthwise_conv_2d>
 
   static constexpr impl::operand_table operands(const params&) {
     using impl::operand;
-    return {operand::byte_image(), operand::byte_image(), operand::constant()};
+    return {operand::byte_image(), operand::byte_image(), operand::checked_by_rules()};
   }
 
   NSK_COLD static status_code check_rules(impl::constant_reader& constants, const step_view& s, const params& p) {

@@ -14,10 +14,10 @@ struct op_traits<op::recurrent> : impl::never_in_place, impl::taps_of_line, impl
   static constexpr impl::operand_table operands(const params& p) {
     using impl::operand;
     constexpr operand state = operand::floats().with_rank(3).in_lines();
-    impl::operand_table t{operand::image(), operand::image(), operand::constant(), state};
+    impl::operand_table t{operand::image(), operand::image(), operand::checked_by_rules(), state};
     const recurrent_inputs in = recurrent_inputs::of(p);
     if (in.initial_c >= 0) t = t.with(state);
-    if (in.peephole >= 0) t = t.with(operand::constant());
+    if (in.peephole >= 0) t = t.with(operand::checked_by_rules());
     return in.lengths >= 0 ? t.with(operand::of(dtype::int32).with_rank(1)) : t;
   }
 

@@ -15,8 +15,8 @@ struct op_traits<op::resize_2d> : impl::never_in_place, impl::nothing_whole, imp
   static constexpr impl::operand_table operands(const params&) {
     using impl::operand;
     constexpr operand image = operand::of(dtype::float32, dtype::uint8).with_rank(4).in_lines();
-    return {image.with_border(), image.of_output_type(), operand::constant(),
-            operand::constant(), operand::constant(),    operand::constant()};
+    return {image.with_border(),         image.of_output_type(),      operand::checked_by_rules(),
+            operand::checked_by_rules(), operand::checked_by_rules(), operand::checked_by_rules()};
   }
 
   NSK_COLD static status_code check_rules(impl::constant_reader& constants, const step_view& s, const params& p) {

@@ -18,12 +18,12 @@ struct op_traits<op::tree_ensemble>
     constexpr operand matrix = operand::floats().with_rank(2);
     return {matrix,
             matrix,
-            operand::constant(),
-            operand::constant(),
-            operand::constant(),
-            operand::constant(),
-            operand::constant(),
-            operand::constant()};
+            operand::checked_by_rules(),
+            operand::checked_by_rules(),
+            operand::checked_by_rules(),
+            operand::checked_by_rules(),
+            operand::checked_by_rules(),
+            operand::checked_by_rules()};
   }
 
   NSK_COLD static status_code check_rules(impl::constant_reader& constants, const step_view& s, const params& p) {

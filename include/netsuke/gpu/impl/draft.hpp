@@ -67,7 +67,7 @@ struct draft {
 /// Why a step has no shader: a static text, null where it has one.
 using refusal = const char*;
 
-constexpr std::uint32_t rounded_up(std::uint64_t n, std::uint32_t d) {
+constexpr std::uint32_t divided_up(std::uint64_t n, std::uint32_t d) {
   return static_cast<std::uint32_t>((n + d - 1) / d);
 }
 constexpr std::uint32_t word(std::int64_t n) { return static_cast<std::uint32_t>(n); }

@@ -52,7 +52,10 @@ struct lowering<op::reduce> {
     const epilogue_params e = s.epilogue();
     line_constants c;
     if (e.residual >= 0) return "it has a residual";
-    if (const refusal why = set_lines(c, s, to, -1, e.slope >= 0 ? joining::but_last : joining::all)) return why;
+    constexpr int reduced_dimensions = -1;
+    // prelu has a slope for each index of the last dimension, which therefore is not joined with others.
+    const joining dimensions = e.slope >= 0 ? joining::but_last : joining::all;
+    if (const refusal why = set_lines(c, s, to, reduced_dimensions, dimensions)) return why;
     draft d;
     d.halves() = to.is_half(s.input(0)) ? half_input : 0;
     d.mode() = static_cast<std::uint8_t>(s.params<op::reduce>().kind);

@@ -32,7 +32,7 @@ struct lowering<op::resize_2d> {
     d.output4() = y.aligned() && c.oc % 4 == 0;
     d.halves() = halves_of(s, -1, to);
     d.set_constants(c);
-    spread_quads(d, rounded_up(c.oc, 4), c.count);
+    spread_quads(d, divided_up(c.oc, 4), c.count);
     return to.add(d);
   }
 };

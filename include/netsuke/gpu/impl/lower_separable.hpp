@@ -90,7 +90,7 @@ inline void set_separable(const separable_steps& s, const dispatch_writer& to, d
   d.output4() = y.aligned() && r.aligned() && c.oc % 4 == 0;
   const std::uint8_t half = halves_of(s.pointwise, second.residual, to);
   d.halves() = static_cast<std::uint8_t>((half & ~half_input) | (to.is_half(in) ? half_input : 0));
-  d.spread_blocks(rounded_up(c.oc, 32), rounded_up(c.count, 64));
+  d.spread_blocks(divided_up(c.oc, 32), divided_up(c.count, 64));
   d.set_constants(c);
 }
 

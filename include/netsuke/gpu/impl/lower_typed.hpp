@@ -80,7 +80,7 @@ inline refusal lower_typed(typed_mode mode, const typed_operand& out, const type
   d.mode() = static_cast<std::uint8_t>(mode);
   d.set_constants(c);
   const auto of_word = static_cast<std::uint32_t>(size_of(out.type) < 4 ? 4 / size_of(out.type) : 1);
-  d.spread(rounded_up(std::uint64_t{c.y % of_word} + c.count, of_word));
+  d.spread(divided_up(std::uint64_t{c.y % of_word} + c.count, of_word));
   return to.add(d);
 }
 
@@ -163,10 +163,11 @@ template <>
 struct lowering<op::gather> {
   static refusal lower(const step_view& s, dispatch_writer& to) {
     const int axis = s.params<op::gather>().axis;
-    tensor_view index = s.output().view(nullptr, to.settings().rows);
-    for (int d = 0; d < index.rank; ++d) index.stride[d] = 0;
-    index.stride[axis] = s.input(1).view(nullptr).stride[0];
-    return lower_gather(s, axis, index, to);
+    // Indices have one dimension. They are read in the shape of the output, the same ones for all its other dimensions.
+    tensor_view indices_as_output = s.output().view(nullptr, to.settings().rows);
+    for (int d = 0; d < indices_as_output.rank; ++d) indices_as_output.stride[d] = 0;
+    indices_as_output.stride[axis] = s.input(1).view(nullptr).stride[0];
+    return lower_gather(s, axis, indices_as_output, to);
   }
 };
 template <>

@@ -78,18 +78,18 @@ constexpr std::uint32_t columns_of(std::uint32_t quads) { return quads >= 8 ? 8 
 /// Groups of threads with `pixels` pixels and four channels each.
 inline void spread_quads(draft& d, std::uint32_t quads, std::uint64_t pixels) {
   const std::uint32_t columns = columns_of(quads);
-  d.spread_blocks(rounded_up(quads, columns), rounded_up(pixels, group_threads / columns));
+  d.spread_blocks(divided_up(quads, columns), divided_up(pixels, group_threads / columns));
 }
 
 /// Chooses the kernel of a convolution, dense layer or product, and its groups. The tiled one pays where there are
 /// channels to fill its slices and tiles to fill a device; one pixel per thread where there are few outputs.
 inline void choose_conv_kernel(draft& d, const window_constants& c, const plan_settings& how, bool tileable) {
-  const std::uint32_t quads = rounded_up(c.oc, 4) * c.groups;
-  const std::uint64_t tiles = std::uint64_t{rounded_up(c.count, 64)} * rounded_up(c.oc, 32);
+  const std::uint32_t quads = divided_up(c.oc, 4) * c.groups;
+  const std::uint64_t tiles = std::uint64_t{divided_up(c.count, 64)} * divided_up(c.oc, 32);
   const bool pays = c.ic >= 16 && c.oc >= 32 && tiles >= 16;
   if (tileable && (how.convolutions == conv_kernel::tiled || (how.convolutions == conv_kernel::automatic && pays))) {
     d.key.kernel = kernel::conv_2d_tiled;
-    d.spread_blocks(rounded_up(c.oc, 32), rounded_up(c.count, 64));
+    d.spread_blocks(divided_up(c.oc, 32), divided_up(c.count, 64));
     return;
   }
   // Images of a product have their own panels: the pixels of one thread must be of one image.
@@ -97,7 +97,7 @@ inline void choose_conv_kernel(draft& d, const window_constants& c, const plan_s
   const bool few = how.convolutions == conv_kernel::one_pixel || std::uint64_t{c.count} * quads < 16384;
   const bool one = across_images || (few && how.convolutions != conv_kernel::four_pixels);
   d.key.kernel = one ? kernel::conv_2d_one_pixel : kernel::conv_2d;
-  spread_quads(d, quads, one ? c.count : rounded_up(c.count, 4));
+  spread_quads(d, quads, one ? c.count : divided_up(c.count, 4));
 }
 
 /// Slices of the input channels that a convolution of few outputs and long sums is cut into, 1 where it is not: enough
@@ -105,16 +105,16 @@ inline void choose_conv_kernel(draft& d, const window_constants& c, const plan_s
 /// the number of rows.
 inline std::uint32_t slices_of(const window_constants& c, const tensor_info& output, const plan_settings& how) {
   const std::uint64_t pixels = static_cast<std::uint64_t>(output.elements()) / c.oc;
-  const std::uint64_t threads = pixels * rounded_up(c.oc, 4);
+  const std::uint64_t threads = pixels * divided_up(c.oc, 4);
   const std::uint64_t depth = std::uint64_t{c.kernel & 0xffff} * (c.kernel >> 16) * c.ic;
   if (how.convolutions != conv_kernel::automatic || threads > 512 || depth < 256) return 1;
-  std::uint32_t slices = rounded_up(1024, static_cast<std::uint32_t>(threads));
+  std::uint32_t slices = divided_up(1024, static_cast<std::uint32_t>(threads));
   for (const std::uint32_t limit : {std::uint32_t{32}, c.ic / 16}) slices = slices < limit ? slices : limit;
   return slices > 1 ? slices : 1;
 }
 /// Two dispatches: sums of slices into scratch, then those added up in their order.
 inline refusal split_conv(draft d, window_constants c, std::uint32_t slices, dispatch_writer& to) {
-  const std::uint32_t quads = rounded_up(c.oc, 4);
+  const std::uint32_t quads = divided_up(c.oc, 4);
   c.slices = slices;
   c.scratch = to.scratch_word();
   d.set_constants(c);
@@ -246,7 +246,7 @@ struct lowering<op::depthwise_conv_2d> {
     const bool pairs = to.settings().convolutions != conv_kernel::direct && c.ow > 1 && window_number(w) != 0;
     d.key.kernel = pairs ? kernel::depthwise_window : kernel::depthwise_conv_2d;
     d.window() = pairs ? window_number(w) : 0;
-    spread_quads(d, rounded_up(c.oc, 4), pairs ? std::uint64_t{c.count / c.ow} * rounded_up(c.ow, 2) : c.count);
+    spread_quads(d, divided_up(c.oc, 4), pairs ? std::uint64_t{c.count / c.ow} * divided_up(c.ow, 2) : c.count);
     d.set_constants(c);
     return to.add(d);
   }
@@ -270,7 +270,7 @@ struct lowering<op::pool_2d> {
     d.input4() = x.aligned() && c.oc % 4 == 0;
     d.output4() = y.aligned() && c.oc % 4 == 0;
     d.halves() = halves_of(s, -1, to);
-    spread_quads(d, rounded_up(c.oc, 4), c.count);
+    spread_quads(d, divided_up(c.oc, 4), c.count);
     d.set_constants(c);
     return to.add(d);
   }

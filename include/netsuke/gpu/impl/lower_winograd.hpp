@@ -17,7 +17,7 @@ struct winograd_sizes {
   constexpr std::uint32_t outputs() const { return static_cast<std::uint32_t>(winograd_outputs(algorithm)); }
   constexpr std::uint32_t points() const { return static_cast<std::uint32_t>(winograd_points(algorithm)); }
   constexpr std::uint64_t cells() const {  ///< of an image
-    return std::uint64_t{rounded_up(height, outputs())} * rounded_up(width, outputs());
+    return std::uint64_t{divided_up(height, outputs())} * divided_up(width, outputs());
   }
   constexpr std::uint64_t input_bytes() const { return bytes_of(input_channels); }  ///< of an image's points
   constexpr std::uint64_t output_bytes() const { return bytes_of(output_channels); }
@@ -25,28 +25,30 @@ struct winograd_sizes {
 
  private:
   constexpr std::uint64_t bytes_of(std::uint32_t channels) const {
-    return points() * cells() * rounded_up(channels, 4) * 16;
+    return points() * cells() * divided_up(channels, 4) * 16;
   }
 };
 
 /// One of the two transforms: a group of threads has `side` threads for each quad of channels of a cell.
 inline void spread_cells(draft& d, std::uint32_t channels, std::uint32_t cells, std::uint32_t side) {
-  d.spread(std::uint64_t{rounded_up(std::uint64_t{rounded_up(channels, 4)} * cells, group_threads / side)} *
+  d.spread(std::uint64_t{divided_up(std::uint64_t{divided_up(channels, 4)} * cells, group_threads / side)} *
            group_threads);
 }
 /// The products of all points: a convolution of 1 x 1, whose pixels are cells and whose images are points.
-inline draft winograd_products(const window_constants& of, std::uint32_t points, std::uint32_t from, std::uint32_t to) {
+inline draft winograd_products(const window_constants& layer, std::uint32_t points, std::uint32_t from,
+                               std::uint32_t to) {
   window_constants c;
-  c.x = from, c.y = to, c.w = of.w;
-  c.x_x = rounded_up(of.ic, 4) * 4, c.y_x = rounded_up(of.oc, 4) * 4;
-  c.x_n = c.x_x * of.count, c.y_n = c.y_x * of.count;
-  c.ih = c.oh = 1, c.iw = c.ow = c.count = of.count;
-  c.ic = of.ic, c.oc = of.oc, c.groups = 1, c.slices = points;
+  c.x = from, c.y = to, c.w = layer.w;
+  c.x_x = divided_up(layer.ic, 4) * 4, c.y_x = divided_up(layer.oc, 4) * 4;
+  c.x_n = c.x_x * layer.count, c.y_n = c.y_x * layer.count;
+  c.ih = c.oh = 1, c.iw = c.ow = c.count = layer.count;
+  c.ic = layer.ic, c.oc = layer.oc, c.groups = 1, c.slices = points;
   c.kernel = c.stride = c.dilation = pair(1, 1);
+  constexpr std::uint32_t tile_channels = 32, tile_pixels = 64;
   draft d;
   d.key.kernel = kernel::conv_2d_tiled;
   d.mode() = d.input4() = d.output4() = 1;
-  d.spread_blocks(rounded_up(c.oc, 32), std::uint64_t{rounded_up(c.count, 64)} * points);
+  d.spread_blocks(divided_up(c.oc, tile_channels), std::uint64_t{divided_up(c.count, tile_pixels)} * points);
   d.set_constants(c);
   return d;
 }

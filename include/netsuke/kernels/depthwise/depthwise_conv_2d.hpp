@@ -26,8 +26,8 @@ namespace impl {
 
 /// Outputs from pixel (y, x) on: `pixels` of each row on a path of square windows, else one tile.
 template <class Kernels, class Weight>
-NSK_ONE_COPY inline void compute_tiles(const depthwise_tiling& tiling, const depthwise_call<Kernels, Weight>& d,
-                                       const depthwise_image& m, int y, int x, int pixels, const output_grid& to) {
+NSK_ONE_COPY inline void run_tiles(const depthwise_tiling& tiling, const depthwise_call<Kernels, Weight>& d,
+                                   const depthwise_image& m, int y, int x, int pixels, const output_grid& to) {
   if constexpr (has_wide_windows<Kernels, Weight>)
     if (tiling.path == fast_path::wide_window) return depthwise_wide_window(d, m, y, x, to);
   if (tiling.path == fast_path::general)
@@ -40,8 +40,8 @@ inline constexpr int block_channels = 64;
 
 /// Computes one tile under such an epilogue, the first output at pixel (y, x).
 template <class Kernels, class Weight>
-inline void depthwise_block_tile(const depthwise_call<Kernels, Weight>& d, const tile_epilogue<Kernels>& e,
-                                 const depthwise_image& m, const depthwise_tiling& tiling, int y, int x) {
+inline void depthwise_block_tile(const depthwise_call<Kernels, Weight>& d, const depthwise_image& m,
+                                 const depthwise_tiling& tiling, int y, int x) {
   const int count = tiling.rows * tiling.pixels;
   const output_grid outputs = outputs_from(*d.a, m, y, x);
   tile_row to[depthwise_max_outputs];
@@ -54,22 +54,22 @@ inline void depthwise_block_tile(const depthwise_call<Kernels, Weight>& d, const
     const int width = (columns + simd::f32::lanes - 1) / simd::f32::lanes * simd::f32::lanes;
     part.channel_begin = part.origin = c;
     part.channel_end = c + columns;
-    compute_tiles(tiling, part, m, y, x, tiling.pixels,
-                  {block, tiling.pixels * width, width, block, tiling.pixels * width, width});
-    finish_block(block, count, width, e, to, c, columns);
+    run_tiles(tiling, part, m, y, x, tiling.pixels,
+              {block, tiling.pixels * width, width, block, tiling.pixels * width, width});
+    finish_block(block, count, width, *d.whole_epilogue, to, c, columns);
   }
 }
 
 /// Computes the function of the epilogue in place, for outputs [y, y_end) x [x, x + pixels).
 template <class Kernels, class Weight>
-inline void map_strip(const depthwise_call<Kernels, Weight>& d, const tile_epilogue<Kernels>& e,
-                      const depthwise_image& m, int y, int y_end, int x, int pixels) {
+inline void map_strip(const depthwise_call<Kernels, Weight>& d, const depthwise_image& m, int y, int y_end, int x,
+                      int pixels) {
   const tensor_view& out = d.a->output;
   const std::ptrdiff_t columns = d.channel_end - d.channel_begin, stride = out.stride[2];
   const bool dense = stride == columns;
   for (; y < y_end; ++y) {
     float* const first = m.output + y * out.stride[1] + x * stride + d.channel_begin;
-    map_lines<Kernels>(*e.e, {first, stride, false}, {first, stride},
+    map_lines<Kernels>(*d.whole_epilogue->e, {first, stride, false}, {first, stride},
                        dense ? extent{1, pixels * columns} : extent{pixels, columns});
   }
 }
@@ -78,9 +78,9 @@ inline void map_strip(const depthwise_call<Kernels, Weight>& d, const tile_epilo
 /// same bits are stored twice); therefore the block has at least one tile, and where it is no multiple of them the
 /// residual is not the output.
 template <class Kernels, class Weight>
-NSK_ONE_COPY inline void depthwise_tiles(const depthwise_call<Kernels, Weight>& d, const tile_epilogue<Kernels>& e,
-                                         const depthwise_image& m, const pixel_block& b,
-                                         const depthwise_tiling& tiling) {
+NSK_ONE_COPY inline void depthwise_tiles(const depthwise_call<Kernels, Weight>& d, const depthwise_image& m,
+                                         const pixel_block& b, const depthwise_tiling& tiling) {
+  const tile_epilogue<Kernels>& e = *d.whole_epilogue;
   const bool blocks = !e.stores_tiles();
   const bool is_square = tiling.path != fast_path::general && tiling.path != fast_path::wide_window;
   const int strip = !is_square || blocks ? tiling.pixels : e.in_registers ? b.across() : l1_outputs(d, tiling.pixels);
@@ -90,76 +90,75 @@ NSK_ONE_COPY inline void depthwise_tiles(const depthwise_call<Kernels, Weight>& 
       const int left = b.x_end - column, some = left < strip ? left : strip,
                 pixels = some < tiling.pixels ? tiling.pixels : some, x = column - (pixels - some);
       if (blocks) {
-        depthwise_block_tile(d, e, m, tiling, y, x);
+        depthwise_block_tile(d, m, tiling, y, x);
         continue;
       }
-      compute_tiles(tiling, d, m, y, x, pixels, outputs_from(*d.a, m, y, x));
-      if (e.maps()) map_strip(d, e, m, y, y + tiling.rows, x, pixels);
+      run_tiles(tiling, d, m, y, x, pixels, outputs_from(*d.a, m, y, x));
+      if (e.maps()) map_strip(d, m, y, y + tiling.rows, x, pixels);
     }
   }
 }
 
 /// Pixels one by one, whatever their windows touch.
 template <class Kernels, class Weight>
-NSK_ONE_COPY inline void general_pixels(const depthwise_call<Kernels, Weight>& d, const tile_epilogue<Kernels>& e,
-                                        const depthwise_image& m, const pixel_block& b) {
-  depthwise_tiles(d, e, m, b, {fast_path::general, 1, 1});
+NSK_ONE_COPY inline void general_pixels(const depthwise_call<Kernels, Weight>& d, const depthwise_image& m,
+                                        const pixel_block& b) {
+  depthwise_tiles(d, m, b, {fast_path::general, 1, 1});
 }
 
 /// A block whose windows are inside.
 template <class Kernels, class Weight>
-inline void depthwise_inside(const depthwise_call<Kernels, Weight>& d, const tile_epilogue<Kernels>& e,
-                             const depthwise_image& m, pixel_block b) {
+inline void depthwise_inside(const depthwise_call<Kernels, Weight>& d, const depthwise_image& m, pixel_block b) {
   const fast_path path = path_of(*d.a);
   if (path == fast_path::wide_window) {
     if constexpr (has_wide_windows<Kernels, Weight>) {
       Kernels::took(path);
       const int wide = b.x_end - b.across() % wide_window_outputs;
-      depthwise_tiles(d, e, m, {b.y, b.y_end, b.x, wide}, {path, 1, wide_window_outputs});
+      depthwise_tiles(d, m, {b.y, b.y_end, b.x, wide}, {path, 1, wide_window_outputs});
       b.x = wide;
     }
   } else if (path != fast_path::general && Kernels::has(path)) {
     const depthwise_tiling tiling = square_tiling(path, d, b);
     if (tiling.rows > 0) {
       Kernels::took(path);
-      return depthwise_tiles(d, e, m, b, tiling);
+      return depthwise_tiles(d, m, b, tiling);
     }
   }
   const int fours = b.x_end - b.across() % 4;
-  depthwise_tiles(d, e, m, {b.y, b.y_end, b.x, fours}, {fast_path::general, 1, 4});
-  general_pixels(d, e, m, {b.y, b.y_end, fours, b.x_end});
+  depthwise_tiles(d, m, {b.y, b.y_end, b.x, fours}, {fast_path::general, 1, 4});
+  general_pixels(d, m, {b.y, b.y_end, fours, b.x_end});
 }
 
 template <class Kernels, class Weight>
-NSK_ONE_COPY inline void depthwise_block(const depthwise_call<Kernels, Weight>& d, const tile_epilogue<Kernels>& e,
-                                         const depthwise_image& m, const pixel_block& b) {
+NSK_ONE_COPY inline void depthwise_block(const depthwise_call<Kernels, Weight>& d, const depthwise_image& m,
+                                         const pixel_block& b) {
   const pixel_block inside = inside_of(b, d.a->w, d.readable);
-  for_surroundings(b, inside, [&](const pixel_block& part) { general_pixels(d, e, m, part); });
-  if (inside.down() > 0 && inside.across() > 0) depthwise_inside(d, e, m, inside);
+  for_surroundings(b, inside, [&](const pixel_block& part) { general_pixels(d, m, part); });
+  if (inside.down() > 0 && inside.across() > 0) depthwise_inside(d, m, inside);
 }
 
 /// Rows of the tile, image by image.
 template <class Kernels, class Weight>
-inline void depthwise_rows(const depthwise_call<Kernels, Weight>& d, const tile_epilogue<Kernels>& e,
-                           const tile_range& t) {
+inline void depthwise_rows(const depthwise_call<Kernels, Weight>& d, const tile_range& t) {
   const depthwise_conv_2d_args& a = *d.a;
   const tensor_view &in = a.input, &out = a.output;
   for_images(t, out.shape[1], [&](int image, int y, int y_end) {
     const depthwise_image m{in.as<float>() + image * in.stride[0], out.as<float>() + image * out.stride[0],
                             a.e.residual == nullptr ? nullptr : a.e.residual + image * a.e.residual_stride[0]};
-    depthwise_block(d, e, m, {y, y_end, t.pixel_begin, t.pixel_end});
+    depthwise_block(d, m, {y, y_end, t.pixel_begin, t.pixel_end});
   });
 }
 
 /// What the register tiles of a call share, for channels [begin, end).
 template <class Kernels, class Weight>
 inline depthwise_call<Kernels, Weight> depthwise_call_of(const depthwise_conv_2d_args& a,
-                                                         const register_epilogue<Kernels>& e, int begin, int end) {
+                                                         const tile_epilogue<Kernels>& e, int begin, int end) {
   const tensor_view& in = a.input;
   depthwise_call<Kernels, Weight> d;
   d.a = &a;
   d.weights = static_cast<const Weight*>(a.weights);
-  d.e = e;
+  d.e = e.registers;
+  d.whole_epilogue = &e;
   d.channel_begin = begin;
   d.channel_end = end;
   d.channels = a.output.shape[3];
@@ -180,7 +179,7 @@ using widened_depthwise_block = widened_block<3584>;
 template <class Kernels>
 NSK_ONE_COPY inline bool depthwise_widened(const depthwise_conv_2d_args& a, const tile_epilogue<Kernels>& e,
                                            const tile_range& t) {
-  depthwise_call<Kernels, widened_float> d = depthwise_call_of<Kernels, widened_float>(a, e.registers, 0, 0);
+  depthwise_call<Kernels, widened_float> d = depthwise_call_of<Kernels, widened_float>(a, e, 0, 0);
   const int pixels = (t.row_end - t.row_begin) * (t.pixel_end - t.pixel_begin);
   if (pixels < min_widened_pixels || !widened_depthwise_block::fits(d.taps)) return false;
   widened_depthwise_block widened;
@@ -193,7 +192,7 @@ NSK_ONE_COPY inline bool depthwise_widened(const depthwise_conv_2d_args& a, cons
     const int end = panel < panels ? panel * panel_width : d.channels;
     d.channel_begin = d.first_channel > t.channel_begin ? d.first_channel : t.channel_begin;
     d.channel_end = end < t.channel_end ? end : t.channel_end;
-    depthwise_rows(d, e, t);
+    depthwise_rows(d, t);
   }
   return true;
 }
@@ -206,9 +205,7 @@ NSK_ONE_COPY inline void depthwise_conv_2d(const depthwise_conv_2d_args& a, cons
   const tile_epilogue<Kernels> e = prepare<Kernels>(a.e, a.output.rank);
   bool done = false;
   if constexpr (std::is_same<Weight, half_bits>::value) done = impl::depthwise_widened(a, e, t);
-  if (!done)
-    impl::depthwise_rows(impl::depthwise_call_of<Kernels, Weight>(a, e.registers, t.channel_begin, t.channel_end), e,
-                         t);
+  if (!done) impl::depthwise_rows(impl::depthwise_call_of<Kernels, Weight>(a, e, t.channel_begin, t.channel_end), t);
   fill_border(a.output, t);
 }
 

@@ -24,7 +24,8 @@ template <class Kernels, class Weight>
 struct depthwise_call {
   const depthwise_conv_2d_args* a;
   const Weight* weights;
-  register_epilogue<Kernels> e;
+  register_epilogue<Kernels> e;                  ///< what register tiles do of it
+  const tile_epilogue<Kernels>* whole_epilogue;  ///< all of it
   int channel_begin, channel_end, channels, taps;
   std::ptrdiff_t row, pixel;  ///< of the input
   pixel_block readable;

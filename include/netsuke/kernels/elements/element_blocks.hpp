@@ -75,14 +75,14 @@ class result_blocks {
   alignas(64) std::byte m_block[block_bytes];
 };
 
-/// Calls f(operands, to, count) for dense pieces of the lines of a tile: whole lines where everything is dense.
+/// Cuts lines into pieces that are dense, or a block long, and calls f(operands, to, count) for each.
 template <int Operands, class F>
-NSK_INLINE void for_each_piece(const tensor_view& output, const tensor_view* const (&inputs)[Operands],
-                               operand_blocks (&blocks)[Operands], const tile_range& t, F f) {
-  const std::ptrdiff_t* strides[Operands + 1] = {output.stride};
-  for (int k = 0; k < Operands; ++k) strides[k + 1] = inputs[k]->stride;
-  result_blocks results(output);
-  for_each_line(output, strides, t, [&](const element_line<Operands + 1>& l) {
+struct piece_cutter {
+  operand_blocks (&blocks)[Operands];
+  result_blocks results;
+  F f;
+
+  void operator()(const element_line<Operands + 1>& l) {
     bool dense = true;
     for (const std::ptrdiff_t stride : l.stride) dense = dense && stride == 1;
     const std::ptrdiff_t length = dense ? l.count : block_elements;
@@ -94,7 +94,16 @@ NSK_INLINE void for_each_piece(const tensor_view& output, const tensor_view* con
       f(operands, results.begin(at, l.stride[0]), count);
       results.end(at, l.stride[0], count);
     }
-  });
+  }
+};
+
+/// Calls f(operands, to, count) for dense pieces of the lines of a tile: whole lines where everything is dense.
+template <int Operands, class F>
+NSK_INLINE void for_each_piece(const tensor_view& output, const tensor_view* const (&inputs)[Operands],
+                               operand_blocks (&blocks)[Operands], const tile_range& t, F f) {
+  const std::ptrdiff_t* strides[Operands + 1] = {output.stride};
+  for (int k = 0; k < Operands; ++k) strides[k + 1] = inputs[k]->stride;
+  for_each_line(output, strides, t, piece_cutter<Operands, F>{blocks, result_blocks(output), f});
 }
 
 /// The elements of a dense piece; booleans are bytes, true where they are not 0.

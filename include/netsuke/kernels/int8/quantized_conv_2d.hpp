@@ -125,24 +125,30 @@ struct window_places {
   std::ptrdiff_t line_stride, pixel_stride;
 };
 
-/// Lists the windows of a part, and multiplies them where the list is full.
+/// Lists windows, and multiplies them where the list is full.
 template <class Multiply>
-NSK_ONE_COPY inline void convolve_part(const quantized_conv& c, quad_row_list& list, const output_part& part,
-                                       const window_places& places, const quad_runs& runs, const Multiply& multiply) {
-  const std::uint8_t* line = places.first;
-  for (int y = part.row_begin; y < part.row_end; ++y, line += places.line_stride) {
-    const stored_line to = stored_line_of(*c.a, part.image, y);
-    const std::uint8_t* window = line;
-    for (int x = part.pixel_begin; x < part.pixel_end;) {
-      const int space = max_quad_rows - list.count, left = part.pixel_end - x, count = space < left ? space : left;
-      list_pixels(list.row + list.count, count, window, places.pixel_stride, to, x);
-      window += count * places.pixel_stride;
-      x += count;
-      list.count += count;
-      if (list.count == max_quad_rows) multiply(c, runs, list);
+struct window_lister {
+  const quantized_conv& c;
+  quad_row_list& list;
+  const Multiply& multiply;
+
+  /// Lists the windows of a part of the output.
+  NSK_ONE_COPY void convolve(const output_part& part, const window_places& places, const quad_runs& runs) const {
+    const std::uint8_t* line = places.first;
+    for (int y = part.row_begin; y < part.row_end; ++y, line += places.line_stride) {
+      const stored_line to = stored_line_of(*c.a, part.image, y);
+      const std::uint8_t* window = line;
+      for (int x = part.pixel_begin; x < part.pixel_end;) {
+        const int space = max_quad_rows - list.count, left = part.pixel_end - x, count = space < left ? space : left;
+        list_pixels(list.row + list.count, count, window, places.pixel_stride, to, x);
+        window += count * places.pixel_stride;
+        x += count;
+        list.count += count;
+        if (list.count == max_quad_rows) multiply(c, runs, list);
+      }
     }
   }
-}
+};
 
 /// Pixels of the input between the first and the last tap of windows, and those themselves.
 constexpr std::int64_t patch_columns(const window& w, std::int64_t pixels) {
@@ -209,7 +215,8 @@ inline void convolve_patches(const quantized_conv& c, quad_row_list& list, const
     const auto line = static_cast<std::ptrdiff_t>(patch_columns(w, part.pixels()) * depth);
     const quad_runs runs{c.runs.lines, c.runs.columns, static_cast<int>(quads_of(c.runs.length)), line,
                          std::ptrdiff_t{depth} * w.dilation_w};
-    convolve_part(c, list, part, {c.scratch, line * w.stride_h, std::ptrdiff_t{depth} * w.stride_w}, runs, multiply);
+    const window_lister<Multiply> windows{c, list, multiply};
+    windows.convolve(part, {c.scratch, line * w.stride_h, std::ptrdiff_t{depth} * w.stride_w}, runs);
     multiply(c, runs, list);
     rest.pixel_begin = part.pixel_end;
     if (part.pixel_end < rest.pixel_end) continue;
@@ -238,7 +245,8 @@ NSK_ONE_COPY inline void convolve_rows(const quantized_conv& c, const tile_range
     if (outside)
       convolve_patches(c, list, part, multiply);
     else
-      convolve_part(c, list, part, {first, a.w.stride_h * in.stride[1], a.w.stride_w * in.stride[2]}, runs, multiply);
+      window_lister<Multiply>{c, list, multiply}.convolve(
+          part, {first, a.w.stride_h * in.stride[1], a.w.stride_w * in.stride[2]}, runs);
   });
   multiply(c, runs, list);
 }

@@ -140,10 +140,11 @@ NSK_ONE_COPY inline void softmax_along(const softmax_line& l, std::ptrdiff_t fro
   });
 }
 
-/// The next lines of `lines`, from_next and to_next apart; returns how many.
-inline int softmax_along(softmax_line& l, std::ptrdiff_t lines, std::ptrdiff_t from_next, std::ptrdiff_t to_next) {
-  if (l.from_stride == 1 && l.to_stride == 1 && !l.log && lines >= softmax_lines) {
-    l.ahead = lines >= 2 * softmax_lines ? softmax_lines * from_next : 0;
+/// Computes the next softmax_lines lines where all are dense and there are as many, else one; returns how many.
+inline int softmax_next_lines(softmax_line& l, std::ptrdiff_t lines_left, std::ptrdiff_t from_next,
+                              std::ptrdiff_t to_next) {
+  if (l.from_stride == 1 && l.to_stride == 1 && !l.log && lines_left >= softmax_lines) {
+    l.ahead = lines_left >= 2 * softmax_lines ? softmax_lines * from_next : 0;
     softmax_along<softmax_lines>(l, from_next, to_next);
     return softmax_lines;
   }
@@ -252,7 +253,7 @@ inline void softmax_by(softmax_route route, softmax_line l, std::ptrdiff_t lines
     if (route == softmax_route::short_lines)
       softmax_short(l, lines, from_next, to_next);
     else if (route == softmax_route::along)
-      done = softmax_along(l, lines, from_next, to_next);
+      done = softmax_next_lines(l, lines, from_next, to_next);
     else if (route == softmax_route::across_neighbours && lines >= 4 * lanes)
       softmax_across<4>(l, done = 4 * lanes, 1, 1);
     else

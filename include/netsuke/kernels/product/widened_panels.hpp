@@ -119,24 +119,24 @@ NSK_INLINE void gemm_panel_tiles(int count, const gemm_runs& runs, const gemm_pa
                                  const register_epilogue<Kernels>& e) {
   gemm_equal_tiles<MaxPanels>(count, runs, p, row, e);
 }
+/// The same for weights of float16, a block of k at a time. Between blocks the outputs hold the sums: only the first
+/// block begins with the bias, only the last one has the epilogue.
 template <int MaxPanels, class Kernels>
 NSK_ONE_COPY inline void gemm_panel_tiles(int count, const gemm_runs& runs, const gemm_panel<half_bits>& p,
                                           const tile_row* row, const register_epilogue<Kernels>& e) {
-  const int depth = depth_of(runs), maximum = max_widened_weights / (p.panels * p.stride),
-            blocks = (depth + maximum - 1) / maximum, equal = (depth + blocks - 1) / blocks;
-  gemm_panel<half_bits> some = p;
+  const int depth = depth_of(runs), max_block = max_widened_weights / (p.panels * p.stride),
+            blocks = (depth + max_block - 1) / max_block, equal_block = (depth + blocks - 1) / blocks;
+  gemm_panel<half_bits> block = p;
   for (int k = 0; k < depth;) {
-    const part_of_runs part = take_runs(runs, k, equal);
+    const part_of_runs part = take_runs(runs, k, equal_block);
     k += part.steps;
-    some.offset = part.offset;
-    if (k < depth)
-      gemm_widened_tiles<MaxPanels>(count, part.runs, some, row, register_epilogue<Kernels>{});
-    else
-      gemm_widened_tiles<MaxPanels>(count, part.runs, some, row, e);
-    const std::ptrdiff_t taken = std::ptrdiff_t{part.steps} * some.stride;
-    some.weights += taken;
-    if (some.prefetch_at != nullptr) some.prefetch_at += taken * static_cast<std::ptrdiff_t>(sizeof(half_bits));
-    some.bias = nullptr;
+    const bool is_last = k == depth;
+    block.offset = part.offset;
+    gemm_widened_tiles<MaxPanels>(count, part.runs, block, row, is_last ? e : register_epilogue<Kernels>{});
+    const std::ptrdiff_t taken = std::ptrdiff_t{part.steps} * block.stride;
+    block.weights += taken;
+    if (block.prefetch_at != nullptr) block.prefetch_at += taken * static_cast<std::ptrdiff_t>(sizeof(half_bits));
+    block.bias = nullptr;
   }
 }
 

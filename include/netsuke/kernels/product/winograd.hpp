@@ -190,8 +190,8 @@ class winograd_walk {
  public:
   winograd_walk(const tile_range& t, int height) : m_tile(t), m_height(height) { enter(t.row_begin / height); }
 
-  /// Cells from here to the end of the tile.
-  int count() const {
+  /// Returns the number of cells of the tile. Only before the first advance().
+  int total() const {
     const auto cells = [](int begin, int end) NSK_INLINE_LAMBDA { return (end - 1) / Outputs - begin / Outputs + 1; };
     int rows = cells(m_cell.top, m_cell.bottom);
     for (int row = (m_cell.image + 1) * m_height; row < m_tile.row_end; row += m_height)
@@ -230,7 +230,7 @@ template <int Outputs, class Kernels>
 NSK_ONE_COPY inline void winograd_cells(const winograd_call<Kernels>& w, const tile_range& t, int maximum) {
   const tensor_view& in = w.a->input;
   winograd_walk<Outputs> walk(t, w.a->output.shape[1]), ahead = walk;
-  int left = walk.count();
+  int left = walk.total();
   const int batches = (left + maximum - 1) / maximum, size = (left + batches - 1) / batches;
   for (int i = 0; i < size; ++i) ahead.advance();
   winograd_cells_together batch;

@@ -29,7 +29,7 @@ struct operand {
   static constexpr operand bytes() { return of(dtype::uint8, dtype::int8); }
   static constexpr operand image() { return floats().with_rank(4).in_lines(); }
   static constexpr operand byte_image() { return of(dtype::uint8).with_rank(4).in_lines(); }
-  static constexpr operand constant() { return {}; }
+  static constexpr operand checked_by_rules() { return {}; }
 
   constexpr operand with_rank(int dimensions) const {
     operand o = *this;

@@ -38,22 +38,23 @@ inline gemm_runs runs_of(const conv_2d_args& a, int depth) {
   return {a.w.kernel_h, a.w.kernel_w, depth, row, column};
 }
 
-/// The output channels [begin, end) of the tile, all of one group, whose `depth` input channels begin with
-/// `input_channel`. `patches` has space for max_tile_rows windows.
+/// Computes the output channels [begin, end) of the tile, all of one group, whose `group_channels` input channels begin
+/// with `input_channel`. Windows inside the image are multiplied where they are; those over its edge are gathered in
+/// `patches` first, which has space for max_tile_rows of them.
 template <class Kernels, class Weight>
 NSK_ONE_COPY inline void convolve_channels(const conv_2d_args& a, const tile_range& t, const gemm_weights<Weight>& w,
-                                           int depth, int input_channel, int begin, int end, float* patches) {
+                                           int group_channels, int input_channel, int begin, int end, float* patches) {
   const std::int64_t rows = std::int64_t{t.row_end - t.row_begin} * (t.pixel_end - t.pixel_begin);
   const gemm_job<Kernels, Weight> job{
-      runs_of(a, depth), w, begin, end, gemm_block_rows(w.depth, rows), prepare<Kernels>(a.e, a.output.rank)};
-  const direct_conv<Kernels, Weight> d{&a, job, depth, input_channel, readable_pixels(a.input)};
-  gemm_row_list inside;
-  window_list outside(patches);
+      runs_of(a, group_channels), w, begin, end, gemm_block_rows(w.depth, rows), prepare<Kernels>(a.e, a.output.rank)};
+  const direct_conv<Kernels, Weight> d{&a, job, group_channels, input_channel, readable_pixels(a.input)};
+  gemm_row_list inside_rows;
+  window_list edge_windows(patches);
   for_images(t, a.output.shape[1], [&](int image, int y, int y_end) {
-    convolve_block(d, inside, outside, image, {y, y_end, t.pixel_begin, t.pixel_end});
+    convolve_block(d, inside_rows, edge_windows, image, {y, y_end, t.pixel_begin, t.pixel_end});
   });
-  gemm_flush(d.job, inside);
-  multiply_gathered(d, outside);
+  gemm_flush(d.job, inside_rows);
+  multiply_gathered(d, edge_windows);
 }
 
 /// A tile of a direct convolution, group by group.
