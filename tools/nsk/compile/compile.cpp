@@ -94,8 +94,9 @@ void require_opened(const status& s, const compiled& c) {
          "). Change its shapes, types or attributes in the exporter, and please report this with the model");
 }
 
-/// A program lowered for one kind of device; memory is still to be planned.
+/// Lowers a program for one kind of device; memory is still to be planned.
 plan lowered(const program& p, const variant_source& v, lower_options lowering, const compile_options& options) {
+  // Winograd's algorithms lose small numbers beside far larger ones (wide_values.hpp); emplace() keeps what was chosen
   for (const std::string& name : wide_convolutions(p, v.wide_inputs, v.unknown_inputs))
     lowering.algorithms.emplace(name, conv_algorithm::direct);
   plan layout = lower(p, lowering);
@@ -129,7 +130,7 @@ std::vector<std::string> texts_of(const std::vector<streamed_run>& runs) {
   return texts;
 }
 
-/// A program lowered for CPUs, its runs in bands where a target asks for them.
+/// Lowers a program for CPUs, its runs in bands where a target asks for them.
 plan plan_for_cpu(program p, const variant_source& v, const lower_options& lowering, const compile_options& options) {
   read_before_shuffles(p);
   if (options.streams.second_level == 0 || v.batch != 0) return lowered(p, v, lowering, options);

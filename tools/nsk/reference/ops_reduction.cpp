@@ -42,6 +42,7 @@ void for_each_reduced(const call& c, F f) {
   for_each_offset(c.shape(0), broadcast_strides(reduced_shape(c, reduced, true), c.shape(0)), f);
 }
 
+/// Returns where a maximum starts: no number of the type is less.
 template <class T>
 constexpr T smallest() {
   if constexpr (std::is_same_v<T, double>)
@@ -49,6 +50,8 @@ constexpr T smallest() {
   else
     return std::numeric_limits<T>::lowest();
 }
+/// Returns where a minimum starts: no number of the type is greater. by_type() holds booleans as uint8_t, integers as
+/// int64_t.
 template <class T>
 constexpr T largest() {
   if constexpr (std::is_same_v<T, double>)
