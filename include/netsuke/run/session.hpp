@@ -154,7 +154,6 @@ class session {
   void run() {
     require_ready();
     restart();
-    // A large step runs its tiles in the other direction than the step before: it begins with what the cache still has.
     for (impl::serial_tiles tiles{0, 0}; m_step < step_count(); ++m_step) {
       const step_view s = m_variant.step(m_step);
       tiles = impl::tiles_after(tiles, s, tiles_of(s));
