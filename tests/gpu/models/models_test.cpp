@@ -152,7 +152,7 @@ TEST_CASE("halves: outputs equal the CPU within 2e-3 of the largest") {
   for (const model_file& f : model_files()) {
     CAPTURE(f.name);
     for (const bool activations : {false, true}) {
-      // docs/reference/gpu.md: the first amplifies, the second holds 1e8.
+      // docs/measurements/gpu.md: the first amplifies, the second holds 1e8.
       if (activations && (f.name == "selfie_segmentation" || f.name == "grid_agent")) continue;
       CAPTURE(activations);
       both<shared_pipelines<vulkan_device>> net(*vulkan());
