@@ -161,11 +161,31 @@ def union_cast(text, field):
             f"static_cast<const T *>({field}()) : nullptr; }}")
 
 
+def inlined(blocks):
+    """The blocks without the builders' structs: each Create function adds the fields itself, by what the struct before it says."""
+    adds, required = {}, []
+    for block in blocks:
+        text = "\n".join(block)
+        if block[0].startswith("struct "):
+            adds = {name: body for name, body in re.findall(r"void (add_\w+)\([^)]*\) \{\s*fbb_\.(.*?;)\s*\}", text, flags=re.DOTALL)}
+            required = re.findall(r"fbb_\.(Required\(o, [\w:]+\);)", text)
+            continue
+        table = re.search(r"Offset<(\w+)>", text)
+        text = re.sub(r"\w+Builder builder_\(_fbb\);", "const auto start = _fbb.StartTable();", text)
+        text = re.sub(r"builder_\.(add_\w+)\(\w+\);", lambda m: "_fbb." + " ".join(adds[m.group(1)].split()), text)
+        made = f"flatbuffers::Offset<{table.group(1)}>(_fbb.EndTable(start))" if table else ""
+        if required:
+            checks = "".join(f"  _fbb.{check}\n" for check in required)
+            text = text.replace("  return builder_.Finish();", f"  const auto o = {made};\n{checks}  return o;")
+        yield text.replace("builder_.Finish()", made).split("\n")
+
+
 def parts(body, schema):
     """The header for reading and the one for writing."""
     reading, writing = [], []
     for block in definitions(body.split("\n")):
-        (writing if BUILDER_START.match(block[0]) else reading).append("\n".join(block) + "\n")
+        (writing if BUILDER_START.match(block[0]) else reading).append(block)
+    reading, writing = (["\n".join(block) + "\n" for block in blocks] for blocks in (reading, inlined(writing)))
     reader = header(schema, schema.about, schema.include, without_unused(short("\n".join(reading), schema), schema))
     own = schema.header.removeprefix("tools/nsk/")
     engine = own.removeprefix("include/")

@@ -6,35 +6,18 @@
 
 namespace nsk::tool::tfl {
 
-struct QuantizationParametersBuilder {
-  typedef QuantizationParameters Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_scale(flatbuffers::Offset<flatbuffers::Vector<float>> scale) { fbb_.AddOffset(QuantizationParameters::VT_SCALE, scale); }
-  void add_zero_point(flatbuffers::Offset<flatbuffers::Vector<int64_t>> zero_point) { fbb_.AddOffset(QuantizationParameters::VT_ZERO_POINT, zero_point); }
-  void add_details_type(uint8_t details_type) { fbb_.AddElement<uint8_t>(QuantizationParameters::VT_DETAILS_TYPE, details_type, 0); }
-  void add_quantized_dimension(int32_t quantized_dimension) { fbb_.AddElement<int32_t>(QuantizationParameters::VT_QUANTIZED_DIMENSION, quantized_dimension, 0); }
-  explicit QuantizationParametersBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<QuantizationParameters> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<QuantizationParameters>(end);
-    return o;
-  }
-};
-
 inline flatbuffers::Offset<QuantizationParameters> CreateQuantizationParameters(
     flatbuffers::FlatBufferBuilder &_fbb,
     flatbuffers::Offset<flatbuffers::Vector<float>> scale = 0,
     flatbuffers::Offset<flatbuffers::Vector<int64_t>> zero_point = 0,
     uint8_t details_type = 0,
     int32_t quantized_dimension = 0) {
-  QuantizationParametersBuilder builder_(_fbb);
-  builder_.add_quantized_dimension(quantized_dimension);
-  builder_.add_zero_point(zero_point);
-  builder_.add_scale(scale);
-  builder_.add_details_type(details_type);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<int32_t>(QuantizationParameters::VT_QUANTIZED_DIMENSION, quantized_dimension, 0);
+  _fbb.AddOffset(QuantizationParameters::VT_ZERO_POINT, zero_point);
+  _fbb.AddOffset(QuantizationParameters::VT_SCALE, scale);
+  _fbb.AddElement<uint8_t>(QuantizationParameters::VT_DETAILS_TYPE, details_type, 0);
+  return flatbuffers::Offset<QuantizationParameters>(_fbb.EndTable(start));
 }
 
 inline flatbuffers::Offset<QuantizationParameters> CreateQuantizationParametersDirect(
@@ -53,26 +36,12 @@ inline flatbuffers::Offset<QuantizationParameters> CreateQuantizationParametersD
       quantized_dimension);
 }
 
-struct Int32VectorBuilder {
-  typedef Int32Vector Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_values(flatbuffers::Offset<flatbuffers::Vector<int32_t>> values) { fbb_.AddOffset(Int32Vector::VT_VALUES, values); }
-  explicit Int32VectorBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<Int32Vector> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<Int32Vector>(end);
-    return o;
-  }
-};
-
 inline flatbuffers::Offset<Int32Vector> CreateInt32Vector(
     flatbuffers::FlatBufferBuilder &_fbb,
     flatbuffers::Offset<flatbuffers::Vector<int32_t>> values = 0) {
-  Int32VectorBuilder builder_(_fbb);
-  builder_.add_values(values);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddOffset(Int32Vector::VT_VALUES, values);
+  return flatbuffers::Offset<Int32Vector>(_fbb.EndTable(start));
 }
 
 inline flatbuffers::Offset<Int32Vector> CreateInt32VectorDirect(
@@ -84,26 +53,12 @@ inline flatbuffers::Offset<Int32Vector> CreateInt32VectorDirect(
       values__);
 }
 
-struct Uint16VectorBuilder {
-  typedef Uint16Vector Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_values(flatbuffers::Offset<flatbuffers::Vector<uint16_t>> values) { fbb_.AddOffset(Uint16Vector::VT_VALUES, values); }
-  explicit Uint16VectorBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<Uint16Vector> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<Uint16Vector>(end);
-    return o;
-  }
-};
-
 inline flatbuffers::Offset<Uint16Vector> CreateUint16Vector(
     flatbuffers::FlatBufferBuilder &_fbb,
     flatbuffers::Offset<flatbuffers::Vector<uint16_t>> values = 0) {
-  Uint16VectorBuilder builder_(_fbb);
-  builder_.add_values(values);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddOffset(Uint16Vector::VT_VALUES, values);
+  return flatbuffers::Offset<Uint16Vector>(_fbb.EndTable(start));
 }
 
 inline flatbuffers::Offset<Uint16Vector> CreateUint16VectorDirect(
@@ -115,26 +70,12 @@ inline flatbuffers::Offset<Uint16Vector> CreateUint16VectorDirect(
       values__);
 }
 
-struct Uint8VectorBuilder {
-  typedef Uint8Vector Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_values(flatbuffers::Offset<flatbuffers::Vector<uint8_t>> values) { fbb_.AddOffset(Uint8Vector::VT_VALUES, values); }
-  explicit Uint8VectorBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<Uint8Vector> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<Uint8Vector>(end);
-    return o;
-  }
-};
-
 inline flatbuffers::Offset<Uint8Vector> CreateUint8Vector(
     flatbuffers::FlatBufferBuilder &_fbb,
     flatbuffers::Offset<flatbuffers::Vector<uint8_t>> values = 0) {
-  Uint8VectorBuilder builder_(_fbb);
-  builder_.add_values(values);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddOffset(Uint8Vector::VT_VALUES, values);
+  return flatbuffers::Offset<Uint8Vector>(_fbb.EndTable(start));
 }
 
 inline flatbuffers::Offset<Uint8Vector> CreateUint8VectorDirect(
@@ -146,25 +87,6 @@ inline flatbuffers::Offset<Uint8Vector> CreateUint8VectorDirect(
       values__);
 }
 
-struct DimensionMetadataBuilder {
-  typedef DimensionMetadata Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_format(DimensionType format) { fbb_.AddElement<int8_t>(DimensionMetadata::VT_FORMAT, static_cast<int8_t>(format), 0); }
-  void add_dense_size(int32_t dense_size) { fbb_.AddElement<int32_t>(DimensionMetadata::VT_DENSE_SIZE, dense_size, 0); }
-  void add_array_segments_type(SparseIndexVector array_segments_type) { fbb_.AddElement<uint8_t>(DimensionMetadata::VT_ARRAY_SEGMENTS_TYPE, static_cast<uint8_t>(array_segments_type), 0); }
-  void add_array_segments(flatbuffers::Offset<void> array_segments) { fbb_.AddOffset(DimensionMetadata::VT_ARRAY_SEGMENTS, array_segments); }
-  void add_array_indices_type(SparseIndexVector array_indices_type) { fbb_.AddElement<uint8_t>(DimensionMetadata::VT_ARRAY_INDICES_TYPE, static_cast<uint8_t>(array_indices_type), 0); }
-  void add_array_indices(flatbuffers::Offset<void> array_indices) { fbb_.AddOffset(DimensionMetadata::VT_ARRAY_INDICES, array_indices); }
-  explicit DimensionMetadataBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<DimensionMetadata> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<DimensionMetadata>(end);
-    return o;
-  }
-};
-
 inline flatbuffers::Offset<DimensionMetadata> CreateDimensionMetadata(
     flatbuffers::FlatBufferBuilder &_fbb,
     DimensionType format = DimensionType::DENSE,
@@ -173,42 +95,26 @@ inline flatbuffers::Offset<DimensionMetadata> CreateDimensionMetadata(
     flatbuffers::Offset<void> array_segments = 0,
     SparseIndexVector array_indices_type = SparseIndexVector::NONE,
     flatbuffers::Offset<void> array_indices = 0) {
-  DimensionMetadataBuilder builder_(_fbb);
-  builder_.add_array_indices(array_indices);
-  builder_.add_array_segments(array_segments);
-  builder_.add_dense_size(dense_size);
-  builder_.add_array_indices_type(array_indices_type);
-  builder_.add_array_segments_type(array_segments_type);
-  builder_.add_format(format);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddOffset(DimensionMetadata::VT_ARRAY_INDICES, array_indices);
+  _fbb.AddOffset(DimensionMetadata::VT_ARRAY_SEGMENTS, array_segments);
+  _fbb.AddElement<int32_t>(DimensionMetadata::VT_DENSE_SIZE, dense_size, 0);
+  _fbb.AddElement<uint8_t>(DimensionMetadata::VT_ARRAY_INDICES_TYPE, static_cast<uint8_t>(array_indices_type), 0);
+  _fbb.AddElement<uint8_t>(DimensionMetadata::VT_ARRAY_SEGMENTS_TYPE, static_cast<uint8_t>(array_segments_type), 0);
+  _fbb.AddElement<int8_t>(DimensionMetadata::VT_FORMAT, static_cast<int8_t>(format), 0);
+  return flatbuffers::Offset<DimensionMetadata>(_fbb.EndTable(start));
 }
-
-struct SparsityParametersBuilder {
-  typedef SparsityParameters Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_traversal_order(flatbuffers::Offset<flatbuffers::Vector<int32_t>> traversal_order) { fbb_.AddOffset(SparsityParameters::VT_TRAVERSAL_ORDER, traversal_order); }
-  void add_block_map(flatbuffers::Offset<flatbuffers::Vector<int32_t>> block_map) { fbb_.AddOffset(SparsityParameters::VT_BLOCK_MAP, block_map); }
-  void add_dim_metadata(flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<DimensionMetadata>>> dim_metadata) { fbb_.AddOffset(SparsityParameters::VT_DIM_METADATA, dim_metadata); }
-  explicit SparsityParametersBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<SparsityParameters> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<SparsityParameters>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<SparsityParameters> CreateSparsityParameters(
     flatbuffers::FlatBufferBuilder &_fbb,
     flatbuffers::Offset<flatbuffers::Vector<int32_t>> traversal_order = 0,
     flatbuffers::Offset<flatbuffers::Vector<int32_t>> block_map = 0,
     flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<DimensionMetadata>>> dim_metadata = 0) {
-  SparsityParametersBuilder builder_(_fbb);
-  builder_.add_dim_metadata(dim_metadata);
-  builder_.add_block_map(block_map);
-  builder_.add_traversal_order(traversal_order);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddOffset(SparsityParameters::VT_DIM_METADATA, dim_metadata);
+  _fbb.AddOffset(SparsityParameters::VT_BLOCK_MAP, block_map);
+  _fbb.AddOffset(SparsityParameters::VT_TRAVERSAL_ORDER, traversal_order);
+  return flatbuffers::Offset<SparsityParameters>(_fbb.EndTable(start));
 }
 
 inline flatbuffers::Offset<SparsityParameters> CreateSparsityParametersDirect(
@@ -226,27 +132,6 @@ inline flatbuffers::Offset<SparsityParameters> CreateSparsityParametersDirect(
       dim_metadata__);
 }
 
-struct TensorBuilder {
-  typedef Tensor Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_shape(flatbuffers::Offset<flatbuffers::Vector<int32_t>> shape) { fbb_.AddOffset(Tensor::VT_SHAPE, shape); }
-  void add_type(TensorType type) { fbb_.AddElement<int8_t>(Tensor::VT_TYPE, static_cast<int8_t>(type), 0); }
-  void add_buffer(uint32_t buffer) { fbb_.AddElement<uint32_t>(Tensor::VT_BUFFER, buffer, 0); }
-  void add_name(flatbuffers::Offset<flatbuffers::String> name) { fbb_.AddOffset(Tensor::VT_NAME, name); }
-  void add_quantization(flatbuffers::Offset<QuantizationParameters> quantization) { fbb_.AddOffset(Tensor::VT_QUANTIZATION, quantization); }
-  void add_is_variable(bool is_variable) { fbb_.AddElement<uint8_t>(Tensor::VT_IS_VARIABLE, static_cast<uint8_t>(is_variable), 0); }
-  void add_sparsity(flatbuffers::Offset<SparsityParameters> sparsity) { fbb_.AddOffset(Tensor::VT_SPARSITY, sparsity); }
-  void add_shape_signature(flatbuffers::Offset<flatbuffers::Vector<int32_t>> shape_signature) { fbb_.AddOffset(Tensor::VT_SHAPE_SIGNATURE, shape_signature); }
-  explicit TensorBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<Tensor> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<Tensor>(end);
-    return o;
-  }
-};
-
 inline flatbuffers::Offset<Tensor> CreateTensor(
     flatbuffers::FlatBufferBuilder &_fbb,
     flatbuffers::Offset<flatbuffers::Vector<int32_t>> shape = 0,
@@ -257,16 +142,16 @@ inline flatbuffers::Offset<Tensor> CreateTensor(
     bool is_variable = false,
     flatbuffers::Offset<SparsityParameters> sparsity = 0,
     flatbuffers::Offset<flatbuffers::Vector<int32_t>> shape_signature = 0) {
-  TensorBuilder builder_(_fbb);
-  builder_.add_shape_signature(shape_signature);
-  builder_.add_sparsity(sparsity);
-  builder_.add_quantization(quantization);
-  builder_.add_name(name);
-  builder_.add_buffer(buffer);
-  builder_.add_shape(shape);
-  builder_.add_is_variable(is_variable);
-  builder_.add_type(type);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddOffset(Tensor::VT_SHAPE_SIGNATURE, shape_signature);
+  _fbb.AddOffset(Tensor::VT_SPARSITY, sparsity);
+  _fbb.AddOffset(Tensor::VT_QUANTIZATION, quantization);
+  _fbb.AddOffset(Tensor::VT_NAME, name);
+  _fbb.AddElement<uint32_t>(Tensor::VT_BUFFER, buffer, 0);
+  _fbb.AddOffset(Tensor::VT_SHAPE, shape);
+  _fbb.AddElement<uint8_t>(Tensor::VT_IS_VARIABLE, static_cast<uint8_t>(is_variable), 0);
+  _fbb.AddElement<int8_t>(Tensor::VT_TYPE, static_cast<int8_t>(type), 0);
+  return flatbuffers::Offset<Tensor>(_fbb.EndTable(start));
 }
 
 inline flatbuffers::Offset<Tensor> CreateTensorDirect(
@@ -294,25 +179,6 @@ inline flatbuffers::Offset<Tensor> CreateTensorDirect(
       shape_signature__);
 }
 
-struct Conv2DOptionsBuilder {
-  typedef Conv2DOptions Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_padding(Padding padding) { fbb_.AddElement<int8_t>(Conv2DOptions::VT_PADDING, static_cast<int8_t>(padding), 0); }
-  void add_stride_w(int32_t stride_w) { fbb_.AddElement<int32_t>(Conv2DOptions::VT_STRIDE_W, stride_w, 0); }
-  void add_stride_h(int32_t stride_h) { fbb_.AddElement<int32_t>(Conv2DOptions::VT_STRIDE_H, stride_h, 0); }
-  void add_fused_activation_function(Activation fused_activation_function) { fbb_.AddElement<int8_t>(Conv2DOptions::VT_FUSED_ACTIVATION_FUNCTION, static_cast<int8_t>(fused_activation_function), 0); }
-  void add_dilation_w_factor(int32_t dilation_w_factor) { fbb_.AddElement<int32_t>(Conv2DOptions::VT_DILATION_W_FACTOR, dilation_w_factor, 1); }
-  void add_dilation_h_factor(int32_t dilation_h_factor) { fbb_.AddElement<int32_t>(Conv2DOptions::VT_DILATION_H_FACTOR, dilation_h_factor, 1); }
-  explicit Conv2DOptionsBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<Conv2DOptions> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<Conv2DOptions>(end);
-    return o;
-  }
-};
-
 inline flatbuffers::Offset<Conv2DOptions> CreateConv2DOptions(
     flatbuffers::FlatBufferBuilder &_fbb,
     Padding padding = Padding::SAME,
@@ -321,35 +187,15 @@ inline flatbuffers::Offset<Conv2DOptions> CreateConv2DOptions(
     Activation fused_activation_function = Activation::NONE,
     int32_t dilation_w_factor = 1,
     int32_t dilation_h_factor = 1) {
-  Conv2DOptionsBuilder builder_(_fbb);
-  builder_.add_dilation_h_factor(dilation_h_factor);
-  builder_.add_dilation_w_factor(dilation_w_factor);
-  builder_.add_stride_h(stride_h);
-  builder_.add_stride_w(stride_w);
-  builder_.add_fused_activation_function(fused_activation_function);
-  builder_.add_padding(padding);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<int32_t>(Conv2DOptions::VT_DILATION_H_FACTOR, dilation_h_factor, 1);
+  _fbb.AddElement<int32_t>(Conv2DOptions::VT_DILATION_W_FACTOR, dilation_w_factor, 1);
+  _fbb.AddElement<int32_t>(Conv2DOptions::VT_STRIDE_H, stride_h, 0);
+  _fbb.AddElement<int32_t>(Conv2DOptions::VT_STRIDE_W, stride_w, 0);
+  _fbb.AddElement<int8_t>(Conv2DOptions::VT_FUSED_ACTIVATION_FUNCTION, static_cast<int8_t>(fused_activation_function), 0);
+  _fbb.AddElement<int8_t>(Conv2DOptions::VT_PADDING, static_cast<int8_t>(padding), 0);
+  return flatbuffers::Offset<Conv2DOptions>(_fbb.EndTable(start));
 }
-
-struct DepthwiseConv2DOptionsBuilder {
-  typedef DepthwiseConv2DOptions Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_padding(Padding padding) { fbb_.AddElement<int8_t>(DepthwiseConv2DOptions::VT_PADDING, static_cast<int8_t>(padding), 0); }
-  void add_stride_w(int32_t stride_w) { fbb_.AddElement<int32_t>(DepthwiseConv2DOptions::VT_STRIDE_W, stride_w, 0); }
-  void add_stride_h(int32_t stride_h) { fbb_.AddElement<int32_t>(DepthwiseConv2DOptions::VT_STRIDE_H, stride_h, 0); }
-  void add_depth_multiplier(int32_t depth_multiplier) { fbb_.AddElement<int32_t>(DepthwiseConv2DOptions::VT_DEPTH_MULTIPLIER, depth_multiplier, 0); }
-  void add_fused_activation_function(Activation fused_activation_function) { fbb_.AddElement<int8_t>(DepthwiseConv2DOptions::VT_FUSED_ACTIVATION_FUNCTION, static_cast<int8_t>(fused_activation_function), 0); }
-  void add_dilation_w_factor(int32_t dilation_w_factor) { fbb_.AddElement<int32_t>(DepthwiseConv2DOptions::VT_DILATION_W_FACTOR, dilation_w_factor, 1); }
-  void add_dilation_h_factor(int32_t dilation_h_factor) { fbb_.AddElement<int32_t>(DepthwiseConv2DOptions::VT_DILATION_H_FACTOR, dilation_h_factor, 1); }
-  explicit DepthwiseConv2DOptionsBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<DepthwiseConv2DOptions> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<DepthwiseConv2DOptions>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<DepthwiseConv2DOptions> CreateDepthwiseConv2DOptions(
     flatbuffers::FlatBufferBuilder &_fbb,
@@ -360,35 +206,16 @@ inline flatbuffers::Offset<DepthwiseConv2DOptions> CreateDepthwiseConv2DOptions(
     Activation fused_activation_function = Activation::NONE,
     int32_t dilation_w_factor = 1,
     int32_t dilation_h_factor = 1) {
-  DepthwiseConv2DOptionsBuilder builder_(_fbb);
-  builder_.add_dilation_h_factor(dilation_h_factor);
-  builder_.add_dilation_w_factor(dilation_w_factor);
-  builder_.add_depth_multiplier(depth_multiplier);
-  builder_.add_stride_h(stride_h);
-  builder_.add_stride_w(stride_w);
-  builder_.add_fused_activation_function(fused_activation_function);
-  builder_.add_padding(padding);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<int32_t>(DepthwiseConv2DOptions::VT_DILATION_H_FACTOR, dilation_h_factor, 1);
+  _fbb.AddElement<int32_t>(DepthwiseConv2DOptions::VT_DILATION_W_FACTOR, dilation_w_factor, 1);
+  _fbb.AddElement<int32_t>(DepthwiseConv2DOptions::VT_DEPTH_MULTIPLIER, depth_multiplier, 0);
+  _fbb.AddElement<int32_t>(DepthwiseConv2DOptions::VT_STRIDE_H, stride_h, 0);
+  _fbb.AddElement<int32_t>(DepthwiseConv2DOptions::VT_STRIDE_W, stride_w, 0);
+  _fbb.AddElement<int8_t>(DepthwiseConv2DOptions::VT_FUSED_ACTIVATION_FUNCTION, static_cast<int8_t>(fused_activation_function), 0);
+  _fbb.AddElement<int8_t>(DepthwiseConv2DOptions::VT_PADDING, static_cast<int8_t>(padding), 0);
+  return flatbuffers::Offset<DepthwiseConv2DOptions>(_fbb.EndTable(start));
 }
-
-struct Pool2DOptionsBuilder {
-  typedef Pool2DOptions Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_padding(Padding padding) { fbb_.AddElement<int8_t>(Pool2DOptions::VT_PADDING, static_cast<int8_t>(padding), 0); }
-  void add_stride_w(int32_t stride_w) { fbb_.AddElement<int32_t>(Pool2DOptions::VT_STRIDE_W, stride_w, 0); }
-  void add_stride_h(int32_t stride_h) { fbb_.AddElement<int32_t>(Pool2DOptions::VT_STRIDE_H, stride_h, 0); }
-  void add_filter_width(int32_t filter_width) { fbb_.AddElement<int32_t>(Pool2DOptions::VT_FILTER_WIDTH, filter_width, 0); }
-  void add_filter_height(int32_t filter_height) { fbb_.AddElement<int32_t>(Pool2DOptions::VT_FILTER_HEIGHT, filter_height, 0); }
-  void add_fused_activation_function(Activation fused_activation_function) { fbb_.AddElement<int8_t>(Pool2DOptions::VT_FUSED_ACTIVATION_FUNCTION, static_cast<int8_t>(fused_activation_function), 0); }
-  explicit Pool2DOptionsBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<Pool2DOptions> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<Pool2DOptions>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<Pool2DOptions> CreatePool2DOptions(
     flatbuffers::FlatBufferBuilder &_fbb,
@@ -398,32 +225,15 @@ inline flatbuffers::Offset<Pool2DOptions> CreatePool2DOptions(
     int32_t filter_width = 0,
     int32_t filter_height = 0,
     Activation fused_activation_function = Activation::NONE) {
-  Pool2DOptionsBuilder builder_(_fbb);
-  builder_.add_filter_height(filter_height);
-  builder_.add_filter_width(filter_width);
-  builder_.add_stride_h(stride_h);
-  builder_.add_stride_w(stride_w);
-  builder_.add_fused_activation_function(fused_activation_function);
-  builder_.add_padding(padding);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<int32_t>(Pool2DOptions::VT_FILTER_HEIGHT, filter_height, 0);
+  _fbb.AddElement<int32_t>(Pool2DOptions::VT_FILTER_WIDTH, filter_width, 0);
+  _fbb.AddElement<int32_t>(Pool2DOptions::VT_STRIDE_H, stride_h, 0);
+  _fbb.AddElement<int32_t>(Pool2DOptions::VT_STRIDE_W, stride_w, 0);
+  _fbb.AddElement<int8_t>(Pool2DOptions::VT_FUSED_ACTIVATION_FUNCTION, static_cast<int8_t>(fused_activation_function), 0);
+  _fbb.AddElement<int8_t>(Pool2DOptions::VT_PADDING, static_cast<int8_t>(padding), 0);
+  return flatbuffers::Offset<Pool2DOptions>(_fbb.EndTable(start));
 }
-
-struct TransposeConvOptionsBuilder {
-  typedef TransposeConvOptions Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_padding(Padding padding) { fbb_.AddElement<int8_t>(TransposeConvOptions::VT_PADDING, static_cast<int8_t>(padding), 0); }
-  void add_stride_w(int32_t stride_w) { fbb_.AddElement<int32_t>(TransposeConvOptions::VT_STRIDE_W, stride_w, 0); }
-  void add_stride_h(int32_t stride_h) { fbb_.AddElement<int32_t>(TransposeConvOptions::VT_STRIDE_H, stride_h, 0); }
-  void add_fused_activation_function(Activation fused_activation_function) { fbb_.AddElement<int8_t>(TransposeConvOptions::VT_FUSED_ACTIVATION_FUNCTION, static_cast<int8_t>(fused_activation_function), 0); }
-  explicit TransposeConvOptionsBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<TransposeConvOptions> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<TransposeConvOptions>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<TransposeConvOptions> CreateTransposeConvOptions(
     flatbuffers::FlatBufferBuilder &_fbb,
@@ -431,34 +241,13 @@ inline flatbuffers::Offset<TransposeConvOptions> CreateTransposeConvOptions(
     int32_t stride_w = 0,
     int32_t stride_h = 0,
     Activation fused_activation_function = Activation::NONE) {
-  TransposeConvOptionsBuilder builder_(_fbb);
-  builder_.add_stride_h(stride_h);
-  builder_.add_stride_w(stride_w);
-  builder_.add_fused_activation_function(fused_activation_function);
-  builder_.add_padding(padding);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<int32_t>(TransposeConvOptions::VT_STRIDE_H, stride_h, 0);
+  _fbb.AddElement<int32_t>(TransposeConvOptions::VT_STRIDE_W, stride_w, 0);
+  _fbb.AddElement<int8_t>(TransposeConvOptions::VT_FUSED_ACTIVATION_FUNCTION, static_cast<int8_t>(fused_activation_function), 0);
+  _fbb.AddElement<int8_t>(TransposeConvOptions::VT_PADDING, static_cast<int8_t>(padding), 0);
+  return flatbuffers::Offset<TransposeConvOptions>(_fbb.EndTable(start));
 }
-
-struct Conv3DOptionsBuilder {
-  typedef Conv3DOptions Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_padding(Padding padding) { fbb_.AddElement<int8_t>(Conv3DOptions::VT_PADDING, static_cast<int8_t>(padding), 0); }
-  void add_stride_d(int32_t stride_d) { fbb_.AddElement<int32_t>(Conv3DOptions::VT_STRIDE_D, stride_d, 0); }
-  void add_stride_w(int32_t stride_w) { fbb_.AddElement<int32_t>(Conv3DOptions::VT_STRIDE_W, stride_w, 0); }
-  void add_stride_h(int32_t stride_h) { fbb_.AddElement<int32_t>(Conv3DOptions::VT_STRIDE_H, stride_h, 0); }
-  void add_fused_activation_function(Activation fused_activation_function) { fbb_.AddElement<int8_t>(Conv3DOptions::VT_FUSED_ACTIVATION_FUNCTION, static_cast<int8_t>(fused_activation_function), 0); }
-  void add_dilation_d_factor(int32_t dilation_d_factor) { fbb_.AddElement<int32_t>(Conv3DOptions::VT_DILATION_D_FACTOR, dilation_d_factor, 1); }
-  void add_dilation_w_factor(int32_t dilation_w_factor) { fbb_.AddElement<int32_t>(Conv3DOptions::VT_DILATION_W_FACTOR, dilation_w_factor, 1); }
-  void add_dilation_h_factor(int32_t dilation_h_factor) { fbb_.AddElement<int32_t>(Conv3DOptions::VT_DILATION_H_FACTOR, dilation_h_factor, 1); }
-  explicit Conv3DOptionsBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<Conv3DOptions> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<Conv3DOptions>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<Conv3DOptions> CreateConv3DOptions(
     flatbuffers::FlatBufferBuilder &_fbb,
@@ -470,244 +259,97 @@ inline flatbuffers::Offset<Conv3DOptions> CreateConv3DOptions(
     int32_t dilation_d_factor = 1,
     int32_t dilation_w_factor = 1,
     int32_t dilation_h_factor = 1) {
-  Conv3DOptionsBuilder builder_(_fbb);
-  builder_.add_dilation_h_factor(dilation_h_factor);
-  builder_.add_dilation_w_factor(dilation_w_factor);
-  builder_.add_dilation_d_factor(dilation_d_factor);
-  builder_.add_stride_h(stride_h);
-  builder_.add_stride_w(stride_w);
-  builder_.add_stride_d(stride_d);
-  builder_.add_fused_activation_function(fused_activation_function);
-  builder_.add_padding(padding);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<int32_t>(Conv3DOptions::VT_DILATION_H_FACTOR, dilation_h_factor, 1);
+  _fbb.AddElement<int32_t>(Conv3DOptions::VT_DILATION_W_FACTOR, dilation_w_factor, 1);
+  _fbb.AddElement<int32_t>(Conv3DOptions::VT_DILATION_D_FACTOR, dilation_d_factor, 1);
+  _fbb.AddElement<int32_t>(Conv3DOptions::VT_STRIDE_H, stride_h, 0);
+  _fbb.AddElement<int32_t>(Conv3DOptions::VT_STRIDE_W, stride_w, 0);
+  _fbb.AddElement<int32_t>(Conv3DOptions::VT_STRIDE_D, stride_d, 0);
+  _fbb.AddElement<int8_t>(Conv3DOptions::VT_FUSED_ACTIVATION_FUNCTION, static_cast<int8_t>(fused_activation_function), 0);
+  _fbb.AddElement<int8_t>(Conv3DOptions::VT_PADDING, static_cast<int8_t>(padding), 0);
+  return flatbuffers::Offset<Conv3DOptions>(_fbb.EndTable(start));
 }
-
-struct FullyConnectedOptionsBuilder {
-  typedef FullyConnectedOptions Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_fused_activation_function(Activation fused_activation_function) { fbb_.AddElement<int8_t>(FullyConnectedOptions::VT_FUSED_ACTIVATION_FUNCTION, static_cast<int8_t>(fused_activation_function), 0); }
-  void add_weights_format(WeightsFormat weights_format) { fbb_.AddElement<int8_t>(FullyConnectedOptions::VT_WEIGHTS_FORMAT, static_cast<int8_t>(weights_format), 0); }
-  void add_keep_num_dims(bool keep_num_dims) { fbb_.AddElement<uint8_t>(FullyConnectedOptions::VT_KEEP_NUM_DIMS, static_cast<uint8_t>(keep_num_dims), 0); }
-  explicit FullyConnectedOptionsBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<FullyConnectedOptions> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<FullyConnectedOptions>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<FullyConnectedOptions> CreateFullyConnectedOptions(
     flatbuffers::FlatBufferBuilder &_fbb,
     Activation fused_activation_function = Activation::NONE,
     WeightsFormat weights_format = WeightsFormat::DEFAULT,
     bool keep_num_dims = false) {
-  FullyConnectedOptionsBuilder builder_(_fbb);
-  builder_.add_keep_num_dims(keep_num_dims);
-  builder_.add_weights_format(weights_format);
-  builder_.add_fused_activation_function(fused_activation_function);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<uint8_t>(FullyConnectedOptions::VT_KEEP_NUM_DIMS, static_cast<uint8_t>(keep_num_dims), 0);
+  _fbb.AddElement<int8_t>(FullyConnectedOptions::VT_WEIGHTS_FORMAT, static_cast<int8_t>(weights_format), 0);
+  _fbb.AddElement<int8_t>(FullyConnectedOptions::VT_FUSED_ACTIVATION_FUNCTION, static_cast<int8_t>(fused_activation_function), 0);
+  return flatbuffers::Offset<FullyConnectedOptions>(_fbb.EndTable(start));
 }
-
-struct BatchMatMulOptionsBuilder {
-  typedef BatchMatMulOptions Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_adj_x(bool adj_x) { fbb_.AddElement<uint8_t>(BatchMatMulOptions::VT_ADJ_X, static_cast<uint8_t>(adj_x), 0); }
-  void add_adj_y(bool adj_y) { fbb_.AddElement<uint8_t>(BatchMatMulOptions::VT_ADJ_Y, static_cast<uint8_t>(adj_y), 0); }
-  explicit BatchMatMulOptionsBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<BatchMatMulOptions> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<BatchMatMulOptions>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<BatchMatMulOptions> CreateBatchMatMulOptions(
     flatbuffers::FlatBufferBuilder &_fbb,
     bool adj_x = false,
     bool adj_y = false) {
-  BatchMatMulOptionsBuilder builder_(_fbb);
-  builder_.add_adj_y(adj_y);
-  builder_.add_adj_x(adj_x);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<uint8_t>(BatchMatMulOptions::VT_ADJ_Y, static_cast<uint8_t>(adj_y), 0);
+  _fbb.AddElement<uint8_t>(BatchMatMulOptions::VT_ADJ_X, static_cast<uint8_t>(adj_x), 0);
+  return flatbuffers::Offset<BatchMatMulOptions>(_fbb.EndTable(start));
 }
-
-struct AddOptionsBuilder {
-  typedef AddOptions Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_fused_activation_function(Activation fused_activation_function) { fbb_.AddElement<int8_t>(AddOptions::VT_FUSED_ACTIVATION_FUNCTION, static_cast<int8_t>(fused_activation_function), 0); }
-  explicit AddOptionsBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<AddOptions> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<AddOptions>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<AddOptions> CreateAddOptions(
     flatbuffers::FlatBufferBuilder &_fbb,
     Activation fused_activation_function = Activation::NONE) {
-  AddOptionsBuilder builder_(_fbb);
-  builder_.add_fused_activation_function(fused_activation_function);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<int8_t>(AddOptions::VT_FUSED_ACTIVATION_FUNCTION, static_cast<int8_t>(fused_activation_function), 0);
+  return flatbuffers::Offset<AddOptions>(_fbb.EndTable(start));
 }
-
-struct SubOptionsBuilder {
-  typedef SubOptions Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_fused_activation_function(Activation fused_activation_function) { fbb_.AddElement<int8_t>(SubOptions::VT_FUSED_ACTIVATION_FUNCTION, static_cast<int8_t>(fused_activation_function), 0); }
-  explicit SubOptionsBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<SubOptions> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<SubOptions>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<SubOptions> CreateSubOptions(
     flatbuffers::FlatBufferBuilder &_fbb,
     Activation fused_activation_function = Activation::NONE) {
-  SubOptionsBuilder builder_(_fbb);
-  builder_.add_fused_activation_function(fused_activation_function);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<int8_t>(SubOptions::VT_FUSED_ACTIVATION_FUNCTION, static_cast<int8_t>(fused_activation_function), 0);
+  return flatbuffers::Offset<SubOptions>(_fbb.EndTable(start));
 }
-
-struct MulOptionsBuilder {
-  typedef MulOptions Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_fused_activation_function(Activation fused_activation_function) { fbb_.AddElement<int8_t>(MulOptions::VT_FUSED_ACTIVATION_FUNCTION, static_cast<int8_t>(fused_activation_function), 0); }
-  explicit MulOptionsBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<MulOptions> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<MulOptions>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<MulOptions> CreateMulOptions(
     flatbuffers::FlatBufferBuilder &_fbb,
     Activation fused_activation_function = Activation::NONE) {
-  MulOptionsBuilder builder_(_fbb);
-  builder_.add_fused_activation_function(fused_activation_function);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<int8_t>(MulOptions::VT_FUSED_ACTIVATION_FUNCTION, static_cast<int8_t>(fused_activation_function), 0);
+  return flatbuffers::Offset<MulOptions>(_fbb.EndTable(start));
 }
-
-struct DivOptionsBuilder {
-  typedef DivOptions Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_fused_activation_function(Activation fused_activation_function) { fbb_.AddElement<int8_t>(DivOptions::VT_FUSED_ACTIVATION_FUNCTION, static_cast<int8_t>(fused_activation_function), 0); }
-  explicit DivOptionsBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<DivOptions> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<DivOptions>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<DivOptions> CreateDivOptions(
     flatbuffers::FlatBufferBuilder &_fbb,
     Activation fused_activation_function = Activation::NONE) {
-  DivOptionsBuilder builder_(_fbb);
-  builder_.add_fused_activation_function(fused_activation_function);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<int8_t>(DivOptions::VT_FUSED_ACTIVATION_FUNCTION, static_cast<int8_t>(fused_activation_function), 0);
+  return flatbuffers::Offset<DivOptions>(_fbb.EndTable(start));
 }
-
-struct L2NormOptionsBuilder {
-  typedef L2NormOptions Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_fused_activation_function(Activation fused_activation_function) { fbb_.AddElement<int8_t>(L2NormOptions::VT_FUSED_ACTIVATION_FUNCTION, static_cast<int8_t>(fused_activation_function), 0); }
-  explicit L2NormOptionsBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<L2NormOptions> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<L2NormOptions>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<L2NormOptions> CreateL2NormOptions(
     flatbuffers::FlatBufferBuilder &_fbb,
     Activation fused_activation_function = Activation::NONE) {
-  L2NormOptionsBuilder builder_(_fbb);
-  builder_.add_fused_activation_function(fused_activation_function);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<int8_t>(L2NormOptions::VT_FUSED_ACTIVATION_FUNCTION, static_cast<int8_t>(fused_activation_function), 0);
+  return flatbuffers::Offset<L2NormOptions>(_fbb.EndTable(start));
 }
-
-struct ConcatenationOptionsBuilder {
-  typedef ConcatenationOptions Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_axis(int32_t axis) { fbb_.AddElement<int32_t>(ConcatenationOptions::VT_AXIS, axis, 0); }
-  void add_fused_activation_function(Activation fused_activation_function) { fbb_.AddElement<int8_t>(ConcatenationOptions::VT_FUSED_ACTIVATION_FUNCTION, static_cast<int8_t>(fused_activation_function), 0); }
-  explicit ConcatenationOptionsBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<ConcatenationOptions> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<ConcatenationOptions>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<ConcatenationOptions> CreateConcatenationOptions(
     flatbuffers::FlatBufferBuilder &_fbb,
     int32_t axis = 0,
     Activation fused_activation_function = Activation::NONE) {
-  ConcatenationOptionsBuilder builder_(_fbb);
-  builder_.add_axis(axis);
-  builder_.add_fused_activation_function(fused_activation_function);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<int32_t>(ConcatenationOptions::VT_AXIS, axis, 0);
+  _fbb.AddElement<int8_t>(ConcatenationOptions::VT_FUSED_ACTIVATION_FUNCTION, static_cast<int8_t>(fused_activation_function), 0);
+  return flatbuffers::Offset<ConcatenationOptions>(_fbb.EndTable(start));
 }
-
-struct SoftmaxOptionsBuilder {
-  typedef SoftmaxOptions Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_beta(float beta) { fbb_.AddElement<float>(SoftmaxOptions::VT_BETA, beta, 0.0f); }
-  explicit SoftmaxOptionsBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<SoftmaxOptions> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<SoftmaxOptions>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<SoftmaxOptions> CreateSoftmaxOptions(
     flatbuffers::FlatBufferBuilder &_fbb,
     float beta = 0.0f) {
-  SoftmaxOptionsBuilder builder_(_fbb);
-  builder_.add_beta(beta);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<float>(SoftmaxOptions::VT_BETA, beta, 0.0f);
+  return flatbuffers::Offset<SoftmaxOptions>(_fbb.EndTable(start));
 }
-
-struct LocalResponseNormalizationOptionsBuilder {
-  typedef LocalResponseNormalizationOptions Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_radius(int32_t radius) { fbb_.AddElement<int32_t>(LocalResponseNormalizationOptions::VT_RADIUS, radius, 0); }
-  void add_bias(float bias) { fbb_.AddElement<float>(LocalResponseNormalizationOptions::VT_BIAS, bias, 0.0f); }
-  void add_alpha(float alpha) { fbb_.AddElement<float>(LocalResponseNormalizationOptions::VT_ALPHA, alpha, 0.0f); }
-  void add_beta(float beta) { fbb_.AddElement<float>(LocalResponseNormalizationOptions::VT_BETA, beta, 0.0f); }
-  explicit LocalResponseNormalizationOptionsBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<LocalResponseNormalizationOptions> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<LocalResponseNormalizationOptions>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<LocalResponseNormalizationOptions> CreateLocalResponseNormalizationOptions(
     flatbuffers::FlatBufferBuilder &_fbb,
@@ -715,128 +357,56 @@ inline flatbuffers::Offset<LocalResponseNormalizationOptions> CreateLocalRespons
     float bias = 0.0f,
     float alpha = 0.0f,
     float beta = 0.0f) {
-  LocalResponseNormalizationOptionsBuilder builder_(_fbb);
-  builder_.add_beta(beta);
-  builder_.add_alpha(alpha);
-  builder_.add_bias(bias);
-  builder_.add_radius(radius);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<float>(LocalResponseNormalizationOptions::VT_BETA, beta, 0.0f);
+  _fbb.AddElement<float>(LocalResponseNormalizationOptions::VT_ALPHA, alpha, 0.0f);
+  _fbb.AddElement<float>(LocalResponseNormalizationOptions::VT_BIAS, bias, 0.0f);
+  _fbb.AddElement<int32_t>(LocalResponseNormalizationOptions::VT_RADIUS, radius, 0);
+  return flatbuffers::Offset<LocalResponseNormalizationOptions>(_fbb.EndTable(start));
 }
-
-struct LeakyReluOptionsBuilder {
-  typedef LeakyReluOptions Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_alpha(float alpha) { fbb_.AddElement<float>(LeakyReluOptions::VT_ALPHA, alpha, 0.0f); }
-  explicit LeakyReluOptionsBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<LeakyReluOptions> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<LeakyReluOptions>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<LeakyReluOptions> CreateLeakyReluOptions(
     flatbuffers::FlatBufferBuilder &_fbb,
     float alpha = 0.0f) {
-  LeakyReluOptionsBuilder builder_(_fbb);
-  builder_.add_alpha(alpha);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<float>(LeakyReluOptions::VT_ALPHA, alpha, 0.0f);
+  return flatbuffers::Offset<LeakyReluOptions>(_fbb.EndTable(start));
 }
-
-struct GeluOptionsBuilder {
-  typedef GeluOptions Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_approximate(bool approximate) { fbb_.AddElement<uint8_t>(GeluOptions::VT_APPROXIMATE, static_cast<uint8_t>(approximate), 0); }
-  explicit GeluOptionsBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<GeluOptions> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<GeluOptions>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<GeluOptions> CreateGeluOptions(
     flatbuffers::FlatBufferBuilder &_fbb,
     bool approximate = false) {
-  GeluOptionsBuilder builder_(_fbb);
-  builder_.add_approximate(approximate);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<uint8_t>(GeluOptions::VT_APPROXIMATE, static_cast<uint8_t>(approximate), 0);
+  return flatbuffers::Offset<GeluOptions>(_fbb.EndTable(start));
 }
-
-struct ResizeBilinearOptionsBuilder {
-  typedef ResizeBilinearOptions Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_align_corners(bool align_corners) { fbb_.AddElement<uint8_t>(ResizeBilinearOptions::VT_ALIGN_CORNERS, static_cast<uint8_t>(align_corners), 0); }
-  void add_half_pixel_centers(bool half_pixel_centers) { fbb_.AddElement<uint8_t>(ResizeBilinearOptions::VT_HALF_PIXEL_CENTERS, static_cast<uint8_t>(half_pixel_centers), 0); }
-  explicit ResizeBilinearOptionsBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<ResizeBilinearOptions> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<ResizeBilinearOptions>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<ResizeBilinearOptions> CreateResizeBilinearOptions(
     flatbuffers::FlatBufferBuilder &_fbb,
     bool align_corners = false,
     bool half_pixel_centers = false) {
-  ResizeBilinearOptionsBuilder builder_(_fbb);
-  builder_.add_half_pixel_centers(half_pixel_centers);
-  builder_.add_align_corners(align_corners);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<uint8_t>(ResizeBilinearOptions::VT_HALF_PIXEL_CENTERS, static_cast<uint8_t>(half_pixel_centers), 0);
+  _fbb.AddElement<uint8_t>(ResizeBilinearOptions::VT_ALIGN_CORNERS, static_cast<uint8_t>(align_corners), 0);
+  return flatbuffers::Offset<ResizeBilinearOptions>(_fbb.EndTable(start));
 }
-
-struct ResizeNearestNeighborOptionsBuilder {
-  typedef ResizeNearestNeighborOptions Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_align_corners(bool align_corners) { fbb_.AddElement<uint8_t>(ResizeNearestNeighborOptions::VT_ALIGN_CORNERS, static_cast<uint8_t>(align_corners), 0); }
-  void add_half_pixel_centers(bool half_pixel_centers) { fbb_.AddElement<uint8_t>(ResizeNearestNeighborOptions::VT_HALF_PIXEL_CENTERS, static_cast<uint8_t>(half_pixel_centers), 0); }
-  explicit ResizeNearestNeighborOptionsBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<ResizeNearestNeighborOptions> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<ResizeNearestNeighborOptions>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<ResizeNearestNeighborOptions> CreateResizeNearestNeighborOptions(
     flatbuffers::FlatBufferBuilder &_fbb,
     bool align_corners = false,
     bool half_pixel_centers = false) {
-  ResizeNearestNeighborOptionsBuilder builder_(_fbb);
-  builder_.add_half_pixel_centers(half_pixel_centers);
-  builder_.add_align_corners(align_corners);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<uint8_t>(ResizeNearestNeighborOptions::VT_HALF_PIXEL_CENTERS, static_cast<uint8_t>(half_pixel_centers), 0);
+  _fbb.AddElement<uint8_t>(ResizeNearestNeighborOptions::VT_ALIGN_CORNERS, static_cast<uint8_t>(align_corners), 0);
+  return flatbuffers::Offset<ResizeNearestNeighborOptions>(_fbb.EndTable(start));
 }
-
-struct ReshapeOptionsBuilder {
-  typedef ReshapeOptions Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_new_shape(flatbuffers::Offset<flatbuffers::Vector<int32_t>> new_shape) { fbb_.AddOffset(ReshapeOptions::VT_NEW_SHAPE, new_shape); }
-  explicit ReshapeOptionsBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<ReshapeOptions> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<ReshapeOptions>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<ReshapeOptions> CreateReshapeOptions(
     flatbuffers::FlatBufferBuilder &_fbb,
     flatbuffers::Offset<flatbuffers::Vector<int32_t>> new_shape = 0) {
-  ReshapeOptionsBuilder builder_(_fbb);
-  builder_.add_new_shape(new_shape);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddOffset(ReshapeOptions::VT_NEW_SHAPE, new_shape);
+  return flatbuffers::Offset<ReshapeOptions>(_fbb.EndTable(start));
 }
 
 inline flatbuffers::Offset<ReshapeOptions> CreateReshapeOptionsDirect(
@@ -848,26 +418,12 @@ inline flatbuffers::Offset<ReshapeOptions> CreateReshapeOptionsDirect(
       new_shape__);
 }
 
-struct SqueezeOptionsBuilder {
-  typedef SqueezeOptions Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_squeeze_dims(flatbuffers::Offset<flatbuffers::Vector<int32_t>> squeeze_dims) { fbb_.AddOffset(SqueezeOptions::VT_SQUEEZE_DIMS, squeeze_dims); }
-  explicit SqueezeOptionsBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<SqueezeOptions> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<SqueezeOptions>(end);
-    return o;
-  }
-};
-
 inline flatbuffers::Offset<SqueezeOptions> CreateSqueezeOptions(
     flatbuffers::FlatBufferBuilder &_fbb,
     flatbuffers::Offset<flatbuffers::Vector<int32_t>> squeeze_dims = 0) {
-  SqueezeOptionsBuilder builder_(_fbb);
-  builder_.add_squeeze_dims(squeeze_dims);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddOffset(SqueezeOptions::VT_SQUEEZE_DIMS, squeeze_dims);
+  return flatbuffers::Offset<SqueezeOptions>(_fbb.EndTable(start));
 }
 
 inline flatbuffers::Offset<SqueezeOptions> CreateSqueezeOptionsDirect(
@@ -879,71 +435,23 @@ inline flatbuffers::Offset<SqueezeOptions> CreateSqueezeOptionsDirect(
       squeeze_dims__);
 }
 
-struct GatherOptionsBuilder {
-  typedef GatherOptions Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_axis(int32_t axis) { fbb_.AddElement<int32_t>(GatherOptions::VT_AXIS, axis, 0); }
-  void add_batch_dims(int32_t batch_dims) { fbb_.AddElement<int32_t>(GatherOptions::VT_BATCH_DIMS, batch_dims, 0); }
-  explicit GatherOptionsBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<GatherOptions> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<GatherOptions>(end);
-    return o;
-  }
-};
-
 inline flatbuffers::Offset<GatherOptions> CreateGatherOptions(
     flatbuffers::FlatBufferBuilder &_fbb,
     int32_t axis = 0,
     int32_t batch_dims = 0) {
-  GatherOptionsBuilder builder_(_fbb);
-  builder_.add_batch_dims(batch_dims);
-  builder_.add_axis(axis);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<int32_t>(GatherOptions::VT_BATCH_DIMS, batch_dims, 0);
+  _fbb.AddElement<int32_t>(GatherOptions::VT_AXIS, axis, 0);
+  return flatbuffers::Offset<GatherOptions>(_fbb.EndTable(start));
 }
-
-struct ReducerOptionsBuilder {
-  typedef ReducerOptions Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_keep_dims(bool keep_dims) { fbb_.AddElement<uint8_t>(ReducerOptions::VT_KEEP_DIMS, static_cast<uint8_t>(keep_dims), 0); }
-  explicit ReducerOptionsBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<ReducerOptions> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<ReducerOptions>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<ReducerOptions> CreateReducerOptions(
     flatbuffers::FlatBufferBuilder &_fbb,
     bool keep_dims = false) {
-  ReducerOptionsBuilder builder_(_fbb);
-  builder_.add_keep_dims(keep_dims);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<uint8_t>(ReducerOptions::VT_KEEP_DIMS, static_cast<uint8_t>(keep_dims), 0);
+  return flatbuffers::Offset<ReducerOptions>(_fbb.EndTable(start));
 }
-
-struct StridedSliceOptionsBuilder {
-  typedef StridedSliceOptions Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_begin_mask(int32_t begin_mask) { fbb_.AddElement<int32_t>(StridedSliceOptions::VT_BEGIN_MASK, begin_mask, 0); }
-  void add_end_mask(int32_t end_mask) { fbb_.AddElement<int32_t>(StridedSliceOptions::VT_END_MASK, end_mask, 0); }
-  void add_ellipsis_mask(int32_t ellipsis_mask) { fbb_.AddElement<int32_t>(StridedSliceOptions::VT_ELLIPSIS_MASK, ellipsis_mask, 0); }
-  void add_new_axis_mask(int32_t new_axis_mask) { fbb_.AddElement<int32_t>(StridedSliceOptions::VT_NEW_AXIS_MASK, new_axis_mask, 0); }
-  void add_shrink_axis_mask(int32_t shrink_axis_mask) { fbb_.AddElement<int32_t>(StridedSliceOptions::VT_SHRINK_AXIS_MASK, shrink_axis_mask, 0); }
-  void add_offset(bool offset) { fbb_.AddElement<uint8_t>(StridedSliceOptions::VT_OFFSET, static_cast<uint8_t>(offset), 0); }
-  explicit StridedSliceOptionsBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<StridedSliceOptions> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<StridedSliceOptions>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<StridedSliceOptions> CreateStridedSliceOptions(
     flatbuffers::FlatBufferBuilder &_fbb,
@@ -953,224 +461,94 @@ inline flatbuffers::Offset<StridedSliceOptions> CreateStridedSliceOptions(
     int32_t new_axis_mask = 0,
     int32_t shrink_axis_mask = 0,
     bool offset = false) {
-  StridedSliceOptionsBuilder builder_(_fbb);
-  builder_.add_shrink_axis_mask(shrink_axis_mask);
-  builder_.add_new_axis_mask(new_axis_mask);
-  builder_.add_ellipsis_mask(ellipsis_mask);
-  builder_.add_end_mask(end_mask);
-  builder_.add_begin_mask(begin_mask);
-  builder_.add_offset(offset);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<int32_t>(StridedSliceOptions::VT_SHRINK_AXIS_MASK, shrink_axis_mask, 0);
+  _fbb.AddElement<int32_t>(StridedSliceOptions::VT_NEW_AXIS_MASK, new_axis_mask, 0);
+  _fbb.AddElement<int32_t>(StridedSliceOptions::VT_ELLIPSIS_MASK, ellipsis_mask, 0);
+  _fbb.AddElement<int32_t>(StridedSliceOptions::VT_END_MASK, end_mask, 0);
+  _fbb.AddElement<int32_t>(StridedSliceOptions::VT_BEGIN_MASK, begin_mask, 0);
+  _fbb.AddElement<uint8_t>(StridedSliceOptions::VT_OFFSET, static_cast<uint8_t>(offset), 0);
+  return flatbuffers::Offset<StridedSliceOptions>(_fbb.EndTable(start));
 }
-
-struct PackOptionsBuilder {
-  typedef PackOptions Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_values_count(int32_t values_count) { fbb_.AddElement<int32_t>(PackOptions::VT_VALUES_COUNT, values_count, 0); }
-  void add_axis(int32_t axis) { fbb_.AddElement<int32_t>(PackOptions::VT_AXIS, axis, 0); }
-  explicit PackOptionsBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<PackOptions> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<PackOptions>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<PackOptions> CreatePackOptions(
     flatbuffers::FlatBufferBuilder &_fbb,
     int32_t values_count = 0,
     int32_t axis = 0) {
-  PackOptionsBuilder builder_(_fbb);
-  builder_.add_axis(axis);
-  builder_.add_values_count(values_count);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<int32_t>(PackOptions::VT_AXIS, axis, 0);
+  _fbb.AddElement<int32_t>(PackOptions::VT_VALUES_COUNT, values_count, 0);
+  return flatbuffers::Offset<PackOptions>(_fbb.EndTable(start));
 }
-
-struct UnpackOptionsBuilder {
-  typedef UnpackOptions Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_num(int32_t num) { fbb_.AddElement<int32_t>(UnpackOptions::VT_NUM, num, 0); }
-  void add_axis(int32_t axis) { fbb_.AddElement<int32_t>(UnpackOptions::VT_AXIS, axis, 0); }
-  explicit UnpackOptionsBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<UnpackOptions> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<UnpackOptions>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<UnpackOptions> CreateUnpackOptions(
     flatbuffers::FlatBufferBuilder &_fbb,
     int32_t num = 0,
     int32_t axis = 0) {
-  UnpackOptionsBuilder builder_(_fbb);
-  builder_.add_axis(axis);
-  builder_.add_num(num);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<int32_t>(UnpackOptions::VT_AXIS, axis, 0);
+  _fbb.AddElement<int32_t>(UnpackOptions::VT_NUM, num, 0);
+  return flatbuffers::Offset<UnpackOptions>(_fbb.EndTable(start));
 }
-
-struct OneHotOptionsBuilder {
-  typedef OneHotOptions Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_axis(int32_t axis) { fbb_.AddElement<int32_t>(OneHotOptions::VT_AXIS, axis, 0); }
-  explicit OneHotOptionsBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<OneHotOptions> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<OneHotOptions>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<OneHotOptions> CreateOneHotOptions(
     flatbuffers::FlatBufferBuilder &_fbb,
     int32_t axis = 0) {
-  OneHotOptionsBuilder builder_(_fbb);
-  builder_.add_axis(axis);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<int32_t>(OneHotOptions::VT_AXIS, axis, 0);
+  return flatbuffers::Offset<OneHotOptions>(_fbb.EndTable(start));
 }
-
-struct MirrorPadOptionsBuilder {
-  typedef MirrorPadOptions Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_mode(MirrorPadMode mode) { fbb_.AddElement<int8_t>(MirrorPadOptions::VT_MODE, static_cast<int8_t>(mode), 0); }
-  explicit MirrorPadOptionsBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<MirrorPadOptions> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<MirrorPadOptions>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<MirrorPadOptions> CreateMirrorPadOptions(
     flatbuffers::FlatBufferBuilder &_fbb,
     MirrorPadMode mode = MirrorPadMode::REFLECT) {
-  MirrorPadOptionsBuilder builder_(_fbb);
-  builder_.add_mode(mode);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<int8_t>(MirrorPadOptions::VT_MODE, static_cast<int8_t>(mode), 0);
+  return flatbuffers::Offset<MirrorPadOptions>(_fbb.EndTable(start));
 }
-
-struct SpaceToDepthOptionsBuilder {
-  typedef SpaceToDepthOptions Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_block_size(int32_t block_size) { fbb_.AddElement<int32_t>(SpaceToDepthOptions::VT_BLOCK_SIZE, block_size, 0); }
-  explicit SpaceToDepthOptionsBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<SpaceToDepthOptions> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<SpaceToDepthOptions>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<SpaceToDepthOptions> CreateSpaceToDepthOptions(
     flatbuffers::FlatBufferBuilder &_fbb,
     int32_t block_size = 0) {
-  SpaceToDepthOptionsBuilder builder_(_fbb);
-  builder_.add_block_size(block_size);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<int32_t>(SpaceToDepthOptions::VT_BLOCK_SIZE, block_size, 0);
+  return flatbuffers::Offset<SpaceToDepthOptions>(_fbb.EndTable(start));
 }
-
-struct DepthToSpaceOptionsBuilder {
-  typedef DepthToSpaceOptions Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_block_size(int32_t block_size) { fbb_.AddElement<int32_t>(DepthToSpaceOptions::VT_BLOCK_SIZE, block_size, 0); }
-  explicit DepthToSpaceOptionsBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<DepthToSpaceOptions> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<DepthToSpaceOptions>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<DepthToSpaceOptions> CreateDepthToSpaceOptions(
     flatbuffers::FlatBufferBuilder &_fbb,
     int32_t block_size = 0) {
-  DepthToSpaceOptionsBuilder builder_(_fbb);
-  builder_.add_block_size(block_size);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<int32_t>(DepthToSpaceOptions::VT_BLOCK_SIZE, block_size, 0);
+  return flatbuffers::Offset<DepthToSpaceOptions>(_fbb.EndTable(start));
 }
-
-struct ReverseSequenceOptionsBuilder {
-  typedef ReverseSequenceOptions Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_seq_dim(int32_t seq_dim) { fbb_.AddElement<int32_t>(ReverseSequenceOptions::VT_SEQ_DIM, seq_dim, 0); }
-  void add_batch_dim(int32_t batch_dim) { fbb_.AddElement<int32_t>(ReverseSequenceOptions::VT_BATCH_DIM, batch_dim, 0); }
-  explicit ReverseSequenceOptionsBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<ReverseSequenceOptions> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<ReverseSequenceOptions>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<ReverseSequenceOptions> CreateReverseSequenceOptions(
     flatbuffers::FlatBufferBuilder &_fbb,
     int32_t seq_dim = 0,
     int32_t batch_dim = 0) {
-  ReverseSequenceOptionsBuilder builder_(_fbb);
-  builder_.add_batch_dim(batch_dim);
-  builder_.add_seq_dim(seq_dim);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<int32_t>(ReverseSequenceOptions::VT_BATCH_DIM, batch_dim, 0);
+  _fbb.AddElement<int32_t>(ReverseSequenceOptions::VT_SEQ_DIM, seq_dim, 0);
+  return flatbuffers::Offset<ReverseSequenceOptions>(_fbb.EndTable(start));
 }
-
-struct CumsumOptionsBuilder {
-  typedef CumsumOptions Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_exclusive(bool exclusive) { fbb_.AddElement<uint8_t>(CumsumOptions::VT_EXCLUSIVE, static_cast<uint8_t>(exclusive), 0); }
-  void add_reverse(bool reverse) { fbb_.AddElement<uint8_t>(CumsumOptions::VT_REVERSE, static_cast<uint8_t>(reverse), 0); }
-  explicit CumsumOptionsBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<CumsumOptions> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<CumsumOptions>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<CumsumOptions> CreateCumsumOptions(
     flatbuffers::FlatBufferBuilder &_fbb,
     bool exclusive = false,
     bool reverse = false) {
-  CumsumOptionsBuilder builder_(_fbb);
-  builder_.add_reverse(reverse);
-  builder_.add_exclusive(exclusive);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<uint8_t>(CumsumOptions::VT_REVERSE, static_cast<uint8_t>(reverse), 0);
+  _fbb.AddElement<uint8_t>(CumsumOptions::VT_EXCLUSIVE, static_cast<uint8_t>(exclusive), 0);
+  return flatbuffers::Offset<CumsumOptions>(_fbb.EndTable(start));
 }
-
-struct BucketizeOptionsBuilder {
-  typedef BucketizeOptions Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_boundaries(flatbuffers::Offset<flatbuffers::Vector<float>> boundaries) { fbb_.AddOffset(BucketizeOptions::VT_BOUNDARIES, boundaries); }
-  explicit BucketizeOptionsBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<BucketizeOptions> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<BucketizeOptions>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<BucketizeOptions> CreateBucketizeOptions(
     flatbuffers::FlatBufferBuilder &_fbb,
     flatbuffers::Offset<flatbuffers::Vector<float>> boundaries = 0) {
-  BucketizeOptionsBuilder builder_(_fbb);
-  builder_.add_boundaries(boundaries);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddOffset(BucketizeOptions::VT_BOUNDARIES, boundaries);
+  return flatbuffers::Offset<BucketizeOptions>(_fbb.EndTable(start));
 }
 
 inline flatbuffers::Offset<BucketizeOptions> CreateBucketizeOptionsDirect(
@@ -1182,54 +560,24 @@ inline flatbuffers::Offset<BucketizeOptions> CreateBucketizeOptionsDirect(
       boundaries__);
 }
 
-struct ReduceWindowOptionsBuilder {
-  typedef ReduceWindowOptions Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_reduce_function(ReduceWindowFunction reduce_function) { fbb_.AddElement<int32_t>(ReduceWindowOptions::VT_REDUCE_FUNCTION, static_cast<int32_t>(reduce_function), 0); }
-  explicit ReduceWindowOptionsBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<ReduceWindowOptions> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<ReduceWindowOptions>(end);
-    return o;
-  }
-};
-
 inline flatbuffers::Offset<ReduceWindowOptions> CreateReduceWindowOptions(
     flatbuffers::FlatBufferBuilder &_fbb,
     ReduceWindowFunction reduce_function = ReduceWindowFunction::UNSUPPORTED) {
-  ReduceWindowOptionsBuilder builder_(_fbb);
-  builder_.add_reduce_function(reduce_function);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<int32_t>(ReduceWindowOptions::VT_REDUCE_FUNCTION, static_cast<int32_t>(reduce_function), 0);
+  return flatbuffers::Offset<ReduceWindowOptions>(_fbb.EndTable(start));
 }
-
-struct StablehloPadOptionsBuilder {
-  typedef StablehloPadOptions Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_edge_padding_low(flatbuffers::Offset<flatbuffers::Vector<int64_t>> edge_padding_low) { fbb_.AddOffset(StablehloPadOptions::VT_EDGE_PADDING_LOW, edge_padding_low); }
-  void add_edge_padding_high(flatbuffers::Offset<flatbuffers::Vector<int64_t>> edge_padding_high) { fbb_.AddOffset(StablehloPadOptions::VT_EDGE_PADDING_HIGH, edge_padding_high); }
-  void add_interior_padding(flatbuffers::Offset<flatbuffers::Vector<int64_t>> interior_padding) { fbb_.AddOffset(StablehloPadOptions::VT_INTERIOR_PADDING, interior_padding); }
-  explicit StablehloPadOptionsBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<StablehloPadOptions> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<StablehloPadOptions>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<StablehloPadOptions> CreateStablehloPadOptions(
     flatbuffers::FlatBufferBuilder &_fbb,
     flatbuffers::Offset<flatbuffers::Vector<int64_t>> edge_padding_low = 0,
     flatbuffers::Offset<flatbuffers::Vector<int64_t>> edge_padding_high = 0,
     flatbuffers::Offset<flatbuffers::Vector<int64_t>> interior_padding = 0) {
-  StablehloPadOptionsBuilder builder_(_fbb);
-  builder_.add_interior_padding(interior_padding);
-  builder_.add_edge_padding_high(edge_padding_high);
-  builder_.add_edge_padding_low(edge_padding_low);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddOffset(StablehloPadOptions::VT_INTERIOR_PADDING, interior_padding);
+  _fbb.AddOffset(StablehloPadOptions::VT_EDGE_PADDING_HIGH, edge_padding_high);
+  _fbb.AddOffset(StablehloPadOptions::VT_EDGE_PADDING_LOW, edge_padding_low);
+  return flatbuffers::Offset<StablehloPadOptions>(_fbb.EndTable(start));
 }
 
 inline flatbuffers::Offset<StablehloPadOptions> CreateStablehloPadOptionsDirect(
@@ -1247,24 +595,6 @@ inline flatbuffers::Offset<StablehloPadOptions> CreateStablehloPadOptionsDirect(
       interior_padding__);
 }
 
-struct StablehloGatherOptionsBuilder {
-  typedef StablehloGatherOptions Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_offset_dims(flatbuffers::Offset<flatbuffers::Vector<int64_t>> offset_dims) { fbb_.AddOffset(StablehloGatherOptions::VT_OFFSET_DIMS, offset_dims); }
-  void add_collapsed_slice_dims(flatbuffers::Offset<flatbuffers::Vector<int64_t>> collapsed_slice_dims) { fbb_.AddOffset(StablehloGatherOptions::VT_COLLAPSED_SLICE_DIMS, collapsed_slice_dims); }
-  void add_start_index_map(flatbuffers::Offset<flatbuffers::Vector<int64_t>> start_index_map) { fbb_.AddOffset(StablehloGatherOptions::VT_START_INDEX_MAP, start_index_map); }
-  void add_index_vector_dim(int64_t index_vector_dim) { fbb_.AddElement<int64_t>(StablehloGatherOptions::VT_INDEX_VECTOR_DIM, index_vector_dim, 0); }
-  void add_slice_sizes(flatbuffers::Offset<flatbuffers::Vector<int64_t>> slice_sizes) { fbb_.AddOffset(StablehloGatherOptions::VT_SLICE_SIZES, slice_sizes); }
-  explicit StablehloGatherOptionsBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<StablehloGatherOptions> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<StablehloGatherOptions>(end);
-    return o;
-  }
-};
-
 inline flatbuffers::Offset<StablehloGatherOptions> CreateStablehloGatherOptions(
     flatbuffers::FlatBufferBuilder &_fbb,
     flatbuffers::Offset<flatbuffers::Vector<int64_t>> offset_dims = 0,
@@ -1272,13 +602,13 @@ inline flatbuffers::Offset<StablehloGatherOptions> CreateStablehloGatherOptions(
     flatbuffers::Offset<flatbuffers::Vector<int64_t>> start_index_map = 0,
     int64_t index_vector_dim = 0,
     flatbuffers::Offset<flatbuffers::Vector<int64_t>> slice_sizes = 0) {
-  StablehloGatherOptionsBuilder builder_(_fbb);
-  builder_.add_index_vector_dim(index_vector_dim);
-  builder_.add_slice_sizes(slice_sizes);
-  builder_.add_start_index_map(start_index_map);
-  builder_.add_collapsed_slice_dims(collapsed_slice_dims);
-  builder_.add_offset_dims(offset_dims);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<int64_t>(StablehloGatherOptions::VT_INDEX_VECTOR_DIM, index_vector_dim, 0);
+  _fbb.AddOffset(StablehloGatherOptions::VT_SLICE_SIZES, slice_sizes);
+  _fbb.AddOffset(StablehloGatherOptions::VT_START_INDEX_MAP, start_index_map);
+  _fbb.AddOffset(StablehloGatherOptions::VT_COLLAPSED_SLICE_DIMS, collapsed_slice_dims);
+  _fbb.AddOffset(StablehloGatherOptions::VT_OFFSET_DIMS, offset_dims);
+  return flatbuffers::Offset<StablehloGatherOptions>(_fbb.EndTable(start));
 }
 
 inline flatbuffers::Offset<StablehloGatherOptions> CreateStablehloGatherOptionsDirect(
@@ -1301,29 +631,14 @@ inline flatbuffers::Offset<StablehloGatherOptions> CreateStablehloGatherOptionsD
       slice_sizes__);
 }
 
-struct StableHLOCompositeOptionsBuilder {
-  typedef StableHLOCompositeOptions Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_name(flatbuffers::Offset<flatbuffers::String> name) { fbb_.AddOffset(StableHLOCompositeOptions::VT_NAME, name); }
-  void add_decomposition_subgraph_index(int32_t decomposition_subgraph_index) { fbb_.AddElement<int32_t>(StableHLOCompositeOptions::VT_DECOMPOSITION_SUBGRAPH_INDEX, decomposition_subgraph_index, 0); }
-  explicit StableHLOCompositeOptionsBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<StableHLOCompositeOptions> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<StableHLOCompositeOptions>(end);
-    return o;
-  }
-};
-
 inline flatbuffers::Offset<StableHLOCompositeOptions> CreateStableHLOCompositeOptions(
     flatbuffers::FlatBufferBuilder &_fbb,
     flatbuffers::Offset<flatbuffers::String> name = 0,
     int32_t decomposition_subgraph_index = 0) {
-  StableHLOCompositeOptionsBuilder builder_(_fbb);
-  builder_.add_decomposition_subgraph_index(decomposition_subgraph_index);
-  builder_.add_name(name);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<int32_t>(StableHLOCompositeOptions::VT_DECOMPOSITION_SUBGRAPH_INDEX, decomposition_subgraph_index, 0);
+  _fbb.AddOffset(StableHLOCompositeOptions::VT_NAME, name);
+  return flatbuffers::Offset<StableHLOCompositeOptions>(_fbb.EndTable(start));
 }
 
 inline flatbuffers::Offset<StableHLOCompositeOptions> CreateStableHLOCompositeOptionsDirect(
@@ -1337,24 +652,6 @@ inline flatbuffers::Offset<StableHLOCompositeOptions> CreateStableHLOCompositeOp
       decomposition_subgraph_index);
 }
 
-struct LSTMOptionsBuilder {
-  typedef LSTMOptions Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_fused_activation_function(Activation fused_activation_function) { fbb_.AddElement<int8_t>(LSTMOptions::VT_FUSED_ACTIVATION_FUNCTION, static_cast<int8_t>(fused_activation_function), 0); }
-  void add_cell_clip(float cell_clip) { fbb_.AddElement<float>(LSTMOptions::VT_CELL_CLIP, cell_clip, 0.0f); }
-  void add_proj_clip(float proj_clip) { fbb_.AddElement<float>(LSTMOptions::VT_PROJ_CLIP, proj_clip, 0.0f); }
-  void add_kernel_type(LstmKernel kernel_type) { fbb_.AddElement<int8_t>(LSTMOptions::VT_KERNEL_TYPE, static_cast<int8_t>(kernel_type), 0); }
-  void add_asymmetric_quantize_inputs(bool asymmetric_quantize_inputs) { fbb_.AddElement<uint8_t>(LSTMOptions::VT_ASYMMETRIC_QUANTIZE_INPUTS, static_cast<uint8_t>(asymmetric_quantize_inputs), 0); }
-  explicit LSTMOptionsBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<LSTMOptions> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<LSTMOptions>(end);
-    return o;
-  }
-};
-
 inline flatbuffers::Offset<LSTMOptions> CreateLSTMOptions(
     flatbuffers::FlatBufferBuilder &_fbb,
     Activation fused_activation_function = Activation::NONE,
@@ -1362,33 +659,14 @@ inline flatbuffers::Offset<LSTMOptions> CreateLSTMOptions(
     float proj_clip = 0.0f,
     LstmKernel kernel_type = LstmKernel::FULL,
     bool asymmetric_quantize_inputs = false) {
-  LSTMOptionsBuilder builder_(_fbb);
-  builder_.add_proj_clip(proj_clip);
-  builder_.add_cell_clip(cell_clip);
-  builder_.add_asymmetric_quantize_inputs(asymmetric_quantize_inputs);
-  builder_.add_kernel_type(kernel_type);
-  builder_.add_fused_activation_function(fused_activation_function);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<float>(LSTMOptions::VT_PROJ_CLIP, proj_clip, 0.0f);
+  _fbb.AddElement<float>(LSTMOptions::VT_CELL_CLIP, cell_clip, 0.0f);
+  _fbb.AddElement<uint8_t>(LSTMOptions::VT_ASYMMETRIC_QUANTIZE_INPUTS, static_cast<uint8_t>(asymmetric_quantize_inputs), 0);
+  _fbb.AddElement<int8_t>(LSTMOptions::VT_KERNEL_TYPE, static_cast<int8_t>(kernel_type), 0);
+  _fbb.AddElement<int8_t>(LSTMOptions::VT_FUSED_ACTIVATION_FUNCTION, static_cast<int8_t>(fused_activation_function), 0);
+  return flatbuffers::Offset<LSTMOptions>(_fbb.EndTable(start));
 }
-
-struct UnidirectionalSequenceLSTMOptionsBuilder {
-  typedef UnidirectionalSequenceLSTMOptions Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_fused_activation_function(Activation fused_activation_function) { fbb_.AddElement<int8_t>(UnidirectionalSequenceLSTMOptions::VT_FUSED_ACTIVATION_FUNCTION, static_cast<int8_t>(fused_activation_function), 0); }
-  void add_cell_clip(float cell_clip) { fbb_.AddElement<float>(UnidirectionalSequenceLSTMOptions::VT_CELL_CLIP, cell_clip, 0.0f); }
-  void add_proj_clip(float proj_clip) { fbb_.AddElement<float>(UnidirectionalSequenceLSTMOptions::VT_PROJ_CLIP, proj_clip, 0.0f); }
-  void add_time_major(bool time_major) { fbb_.AddElement<uint8_t>(UnidirectionalSequenceLSTMOptions::VT_TIME_MAJOR, static_cast<uint8_t>(time_major), 0); }
-  void add_asymmetric_quantize_inputs(bool asymmetric_quantize_inputs) { fbb_.AddElement<uint8_t>(UnidirectionalSequenceLSTMOptions::VT_ASYMMETRIC_QUANTIZE_INPUTS, static_cast<uint8_t>(asymmetric_quantize_inputs), 0); }
-  void add_diagonal_recurrent_tensors(bool diagonal_recurrent_tensors) { fbb_.AddElement<uint8_t>(UnidirectionalSequenceLSTMOptions::VT_DIAGONAL_RECURRENT_TENSORS, static_cast<uint8_t>(diagonal_recurrent_tensors), 0); }
-  explicit UnidirectionalSequenceLSTMOptionsBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<UnidirectionalSequenceLSTMOptions> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<UnidirectionalSequenceLSTMOptions>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<UnidirectionalSequenceLSTMOptions> CreateUnidirectionalSequenceLSTMOptions(
     flatbuffers::FlatBufferBuilder &_fbb,
@@ -1398,34 +676,15 @@ inline flatbuffers::Offset<UnidirectionalSequenceLSTMOptions> CreateUnidirection
     bool time_major = false,
     bool asymmetric_quantize_inputs = false,
     bool diagonal_recurrent_tensors = false) {
-  UnidirectionalSequenceLSTMOptionsBuilder builder_(_fbb);
-  builder_.add_proj_clip(proj_clip);
-  builder_.add_cell_clip(cell_clip);
-  builder_.add_diagonal_recurrent_tensors(diagonal_recurrent_tensors);
-  builder_.add_asymmetric_quantize_inputs(asymmetric_quantize_inputs);
-  builder_.add_time_major(time_major);
-  builder_.add_fused_activation_function(fused_activation_function);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<float>(UnidirectionalSequenceLSTMOptions::VT_PROJ_CLIP, proj_clip, 0.0f);
+  _fbb.AddElement<float>(UnidirectionalSequenceLSTMOptions::VT_CELL_CLIP, cell_clip, 0.0f);
+  _fbb.AddElement<uint8_t>(UnidirectionalSequenceLSTMOptions::VT_DIAGONAL_RECURRENT_TENSORS, static_cast<uint8_t>(diagonal_recurrent_tensors), 0);
+  _fbb.AddElement<uint8_t>(UnidirectionalSequenceLSTMOptions::VT_ASYMMETRIC_QUANTIZE_INPUTS, static_cast<uint8_t>(asymmetric_quantize_inputs), 0);
+  _fbb.AddElement<uint8_t>(UnidirectionalSequenceLSTMOptions::VT_TIME_MAJOR, static_cast<uint8_t>(time_major), 0);
+  _fbb.AddElement<int8_t>(UnidirectionalSequenceLSTMOptions::VT_FUSED_ACTIVATION_FUNCTION, static_cast<int8_t>(fused_activation_function), 0);
+  return flatbuffers::Offset<UnidirectionalSequenceLSTMOptions>(_fbb.EndTable(start));
 }
-
-struct BidirectionalSequenceLSTMOptionsBuilder {
-  typedef BidirectionalSequenceLSTMOptions Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_fused_activation_function(Activation fused_activation_function) { fbb_.AddElement<int8_t>(BidirectionalSequenceLSTMOptions::VT_FUSED_ACTIVATION_FUNCTION, static_cast<int8_t>(fused_activation_function), 0); }
-  void add_cell_clip(float cell_clip) { fbb_.AddElement<float>(BidirectionalSequenceLSTMOptions::VT_CELL_CLIP, cell_clip, 0.0f); }
-  void add_proj_clip(float proj_clip) { fbb_.AddElement<float>(BidirectionalSequenceLSTMOptions::VT_PROJ_CLIP, proj_clip, 0.0f); }
-  void add_merge_outputs(bool merge_outputs) { fbb_.AddElement<uint8_t>(BidirectionalSequenceLSTMOptions::VT_MERGE_OUTPUTS, static_cast<uint8_t>(merge_outputs), 0); }
-  void add_time_major(bool time_major) { fbb_.AddElement<uint8_t>(BidirectionalSequenceLSTMOptions::VT_TIME_MAJOR, static_cast<uint8_t>(time_major), 1); }
-  void add_asymmetric_quantize_inputs(bool asymmetric_quantize_inputs) { fbb_.AddElement<uint8_t>(BidirectionalSequenceLSTMOptions::VT_ASYMMETRIC_QUANTIZE_INPUTS, static_cast<uint8_t>(asymmetric_quantize_inputs), 0); }
-  explicit BidirectionalSequenceLSTMOptionsBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<BidirectionalSequenceLSTMOptions> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<BidirectionalSequenceLSTMOptions>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<BidirectionalSequenceLSTMOptions> CreateBidirectionalSequenceLSTMOptions(
     flatbuffers::FlatBufferBuilder &_fbb,
@@ -1435,85 +694,37 @@ inline flatbuffers::Offset<BidirectionalSequenceLSTMOptions> CreateBidirectional
     bool merge_outputs = false,
     bool time_major = true,
     bool asymmetric_quantize_inputs = false) {
-  BidirectionalSequenceLSTMOptionsBuilder builder_(_fbb);
-  builder_.add_proj_clip(proj_clip);
-  builder_.add_cell_clip(cell_clip);
-  builder_.add_asymmetric_quantize_inputs(asymmetric_quantize_inputs);
-  builder_.add_time_major(time_major);
-  builder_.add_merge_outputs(merge_outputs);
-  builder_.add_fused_activation_function(fused_activation_function);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<float>(BidirectionalSequenceLSTMOptions::VT_PROJ_CLIP, proj_clip, 0.0f);
+  _fbb.AddElement<float>(BidirectionalSequenceLSTMOptions::VT_CELL_CLIP, cell_clip, 0.0f);
+  _fbb.AddElement<uint8_t>(BidirectionalSequenceLSTMOptions::VT_ASYMMETRIC_QUANTIZE_INPUTS, static_cast<uint8_t>(asymmetric_quantize_inputs), 0);
+  _fbb.AddElement<uint8_t>(BidirectionalSequenceLSTMOptions::VT_TIME_MAJOR, static_cast<uint8_t>(time_major), 1);
+  _fbb.AddElement<uint8_t>(BidirectionalSequenceLSTMOptions::VT_MERGE_OUTPUTS, static_cast<uint8_t>(merge_outputs), 0);
+  _fbb.AddElement<int8_t>(BidirectionalSequenceLSTMOptions::VT_FUSED_ACTIVATION_FUNCTION, static_cast<int8_t>(fused_activation_function), 0);
+  return flatbuffers::Offset<BidirectionalSequenceLSTMOptions>(_fbb.EndTable(start));
 }
-
-struct RNNOptionsBuilder {
-  typedef RNNOptions Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_fused_activation_function(Activation fused_activation_function) { fbb_.AddElement<int8_t>(RNNOptions::VT_FUSED_ACTIVATION_FUNCTION, static_cast<int8_t>(fused_activation_function), 0); }
-  void add_asymmetric_quantize_inputs(bool asymmetric_quantize_inputs) { fbb_.AddElement<uint8_t>(RNNOptions::VT_ASYMMETRIC_QUANTIZE_INPUTS, static_cast<uint8_t>(asymmetric_quantize_inputs), 0); }
-  explicit RNNOptionsBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<RNNOptions> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<RNNOptions>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<RNNOptions> CreateRNNOptions(
     flatbuffers::FlatBufferBuilder &_fbb,
     Activation fused_activation_function = Activation::NONE,
     bool asymmetric_quantize_inputs = false) {
-  RNNOptionsBuilder builder_(_fbb);
-  builder_.add_asymmetric_quantize_inputs(asymmetric_quantize_inputs);
-  builder_.add_fused_activation_function(fused_activation_function);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<uint8_t>(RNNOptions::VT_ASYMMETRIC_QUANTIZE_INPUTS, static_cast<uint8_t>(asymmetric_quantize_inputs), 0);
+  _fbb.AddElement<int8_t>(RNNOptions::VT_FUSED_ACTIVATION_FUNCTION, static_cast<int8_t>(fused_activation_function), 0);
+  return flatbuffers::Offset<RNNOptions>(_fbb.EndTable(start));
 }
-
-struct SequenceRNNOptionsBuilder {
-  typedef SequenceRNNOptions Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_time_major(bool time_major) { fbb_.AddElement<uint8_t>(SequenceRNNOptions::VT_TIME_MAJOR, static_cast<uint8_t>(time_major), 0); }
-  void add_fused_activation_function(Activation fused_activation_function) { fbb_.AddElement<int8_t>(SequenceRNNOptions::VT_FUSED_ACTIVATION_FUNCTION, static_cast<int8_t>(fused_activation_function), 0); }
-  void add_asymmetric_quantize_inputs(bool asymmetric_quantize_inputs) { fbb_.AddElement<uint8_t>(SequenceRNNOptions::VT_ASYMMETRIC_QUANTIZE_INPUTS, static_cast<uint8_t>(asymmetric_quantize_inputs), 0); }
-  explicit SequenceRNNOptionsBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<SequenceRNNOptions> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<SequenceRNNOptions>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<SequenceRNNOptions> CreateSequenceRNNOptions(
     flatbuffers::FlatBufferBuilder &_fbb,
     bool time_major = false,
     Activation fused_activation_function = Activation::NONE,
     bool asymmetric_quantize_inputs = false) {
-  SequenceRNNOptionsBuilder builder_(_fbb);
-  builder_.add_asymmetric_quantize_inputs(asymmetric_quantize_inputs);
-  builder_.add_fused_activation_function(fused_activation_function);
-  builder_.add_time_major(time_major);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<uint8_t>(SequenceRNNOptions::VT_ASYMMETRIC_QUANTIZE_INPUTS, static_cast<uint8_t>(asymmetric_quantize_inputs), 0);
+  _fbb.AddElement<int8_t>(SequenceRNNOptions::VT_FUSED_ACTIVATION_FUNCTION, static_cast<int8_t>(fused_activation_function), 0);
+  _fbb.AddElement<uint8_t>(SequenceRNNOptions::VT_TIME_MAJOR, static_cast<uint8_t>(time_major), 0);
+  return flatbuffers::Offset<SequenceRNNOptions>(_fbb.EndTable(start));
 }
-
-struct BidirectionalSequenceRNNOptionsBuilder {
-  typedef BidirectionalSequenceRNNOptions Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_time_major(bool time_major) { fbb_.AddElement<uint8_t>(BidirectionalSequenceRNNOptions::VT_TIME_MAJOR, static_cast<uint8_t>(time_major), 0); }
-  void add_fused_activation_function(Activation fused_activation_function) { fbb_.AddElement<int8_t>(BidirectionalSequenceRNNOptions::VT_FUSED_ACTIVATION_FUNCTION, static_cast<int8_t>(fused_activation_function), 0); }
-  void add_merge_outputs(bool merge_outputs) { fbb_.AddElement<uint8_t>(BidirectionalSequenceRNNOptions::VT_MERGE_OUTPUTS, static_cast<uint8_t>(merge_outputs), 0); }
-  void add_asymmetric_quantize_inputs(bool asymmetric_quantize_inputs) { fbb_.AddElement<uint8_t>(BidirectionalSequenceRNNOptions::VT_ASYMMETRIC_QUANTIZE_INPUTS, static_cast<uint8_t>(asymmetric_quantize_inputs), 0); }
-  explicit BidirectionalSequenceRNNOptionsBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<BidirectionalSequenceRNNOptions> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<BidirectionalSequenceRNNOptions>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<BidirectionalSequenceRNNOptions> CreateBidirectionalSequenceRNNOptions(
     flatbuffers::FlatBufferBuilder &_fbb,
@@ -1521,159 +732,70 @@ inline flatbuffers::Offset<BidirectionalSequenceRNNOptions> CreateBidirectionalS
     Activation fused_activation_function = Activation::NONE,
     bool merge_outputs = false,
     bool asymmetric_quantize_inputs = false) {
-  BidirectionalSequenceRNNOptionsBuilder builder_(_fbb);
-  builder_.add_asymmetric_quantize_inputs(asymmetric_quantize_inputs);
-  builder_.add_merge_outputs(merge_outputs);
-  builder_.add_fused_activation_function(fused_activation_function);
-  builder_.add_time_major(time_major);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<uint8_t>(BidirectionalSequenceRNNOptions::VT_ASYMMETRIC_QUANTIZE_INPUTS, static_cast<uint8_t>(asymmetric_quantize_inputs), 0);
+  _fbb.AddElement<uint8_t>(BidirectionalSequenceRNNOptions::VT_MERGE_OUTPUTS, static_cast<uint8_t>(merge_outputs), 0);
+  _fbb.AddElement<int8_t>(BidirectionalSequenceRNNOptions::VT_FUSED_ACTIVATION_FUNCTION, static_cast<int8_t>(fused_activation_function), 0);
+  _fbb.AddElement<uint8_t>(BidirectionalSequenceRNNOptions::VT_TIME_MAJOR, static_cast<uint8_t>(time_major), 0);
+  return flatbuffers::Offset<BidirectionalSequenceRNNOptions>(_fbb.EndTable(start));
 }
-
-struct SVDFOptionsBuilder {
-  typedef SVDFOptions Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_rank(int32_t rank) { fbb_.AddElement<int32_t>(SVDFOptions::VT_RANK, rank, 0); }
-  void add_fused_activation_function(Activation fused_activation_function) { fbb_.AddElement<int8_t>(SVDFOptions::VT_FUSED_ACTIVATION_FUNCTION, static_cast<int8_t>(fused_activation_function), 0); }
-  void add_asymmetric_quantize_inputs(bool asymmetric_quantize_inputs) { fbb_.AddElement<uint8_t>(SVDFOptions::VT_ASYMMETRIC_QUANTIZE_INPUTS, static_cast<uint8_t>(asymmetric_quantize_inputs), 0); }
-  explicit SVDFOptionsBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<SVDFOptions> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<SVDFOptions>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<SVDFOptions> CreateSVDFOptions(
     flatbuffers::FlatBufferBuilder &_fbb,
     int32_t rank = 0,
     Activation fused_activation_function = Activation::NONE,
     bool asymmetric_quantize_inputs = false) {
-  SVDFOptionsBuilder builder_(_fbb);
-  builder_.add_rank(rank);
-  builder_.add_asymmetric_quantize_inputs(asymmetric_quantize_inputs);
-  builder_.add_fused_activation_function(fused_activation_function);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<int32_t>(SVDFOptions::VT_RANK, rank, 0);
+  _fbb.AddElement<uint8_t>(SVDFOptions::VT_ASYMMETRIC_QUANTIZE_INPUTS, static_cast<uint8_t>(asymmetric_quantize_inputs), 0);
+  _fbb.AddElement<int8_t>(SVDFOptions::VT_FUSED_ACTIVATION_FUNCTION, static_cast<int8_t>(fused_activation_function), 0);
+  return flatbuffers::Offset<SVDFOptions>(_fbb.EndTable(start));
 }
-
-struct CallOptionsBuilder {
-  typedef CallOptions Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_subgraph(uint32_t subgraph) { fbb_.AddElement<uint32_t>(CallOptions::VT_SUBGRAPH, subgraph, 0); }
-  explicit CallOptionsBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<CallOptions> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<CallOptions>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<CallOptions> CreateCallOptions(
     flatbuffers::FlatBufferBuilder &_fbb,
     uint32_t subgraph = 0) {
-  CallOptionsBuilder builder_(_fbb);
-  builder_.add_subgraph(subgraph);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<uint32_t>(CallOptions::VT_SUBGRAPH, subgraph, 0);
+  return flatbuffers::Offset<CallOptions>(_fbb.EndTable(start));
 }
-
-struct CallOnceOptionsBuilder {
-  typedef CallOnceOptions Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_init_subgraph_index(int32_t init_subgraph_index) { fbb_.AddElement<int32_t>(CallOnceOptions::VT_INIT_SUBGRAPH_INDEX, init_subgraph_index, 0); }
-  explicit CallOnceOptionsBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<CallOnceOptions> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<CallOnceOptions>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<CallOnceOptions> CreateCallOnceOptions(
     flatbuffers::FlatBufferBuilder &_fbb,
     int32_t init_subgraph_index = 0) {
-  CallOnceOptionsBuilder builder_(_fbb);
-  builder_.add_init_subgraph_index(init_subgraph_index);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<int32_t>(CallOnceOptions::VT_INIT_SUBGRAPH_INDEX, init_subgraph_index, 0);
+  return flatbuffers::Offset<CallOnceOptions>(_fbb.EndTable(start));
 }
-
-struct IfOptionsBuilder {
-  typedef IfOptions Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_then_subgraph_index(int32_t then_subgraph_index) { fbb_.AddElement<int32_t>(IfOptions::VT_THEN_SUBGRAPH_INDEX, then_subgraph_index, 0); }
-  void add_else_subgraph_index(int32_t else_subgraph_index) { fbb_.AddElement<int32_t>(IfOptions::VT_ELSE_SUBGRAPH_INDEX, else_subgraph_index, 0); }
-  explicit IfOptionsBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<IfOptions> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<IfOptions>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<IfOptions> CreateIfOptions(
     flatbuffers::FlatBufferBuilder &_fbb,
     int32_t then_subgraph_index = 0,
     int32_t else_subgraph_index = 0) {
-  IfOptionsBuilder builder_(_fbb);
-  builder_.add_else_subgraph_index(else_subgraph_index);
-  builder_.add_then_subgraph_index(then_subgraph_index);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<int32_t>(IfOptions::VT_ELSE_SUBGRAPH_INDEX, else_subgraph_index, 0);
+  _fbb.AddElement<int32_t>(IfOptions::VT_THEN_SUBGRAPH_INDEX, then_subgraph_index, 0);
+  return flatbuffers::Offset<IfOptions>(_fbb.EndTable(start));
 }
-
-struct WhileOptionsBuilder {
-  typedef WhileOptions Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_cond_subgraph_index(int32_t cond_subgraph_index) { fbb_.AddElement<int32_t>(WhileOptions::VT_COND_SUBGRAPH_INDEX, cond_subgraph_index, 0); }
-  void add_body_subgraph_index(int32_t body_subgraph_index) { fbb_.AddElement<int32_t>(WhileOptions::VT_BODY_SUBGRAPH_INDEX, body_subgraph_index, 0); }
-  explicit WhileOptionsBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<WhileOptions> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<WhileOptions>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<WhileOptions> CreateWhileOptions(
     flatbuffers::FlatBufferBuilder &_fbb,
     int32_t cond_subgraph_index = 0,
     int32_t body_subgraph_index = 0) {
-  WhileOptionsBuilder builder_(_fbb);
-  builder_.add_body_subgraph_index(body_subgraph_index);
-  builder_.add_cond_subgraph_index(cond_subgraph_index);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<int32_t>(WhileOptions::VT_BODY_SUBGRAPH_INDEX, body_subgraph_index, 0);
+  _fbb.AddElement<int32_t>(WhileOptions::VT_COND_SUBGRAPH_INDEX, cond_subgraph_index, 0);
+  return flatbuffers::Offset<WhileOptions>(_fbb.EndTable(start));
 }
-
-struct VarHandleOptionsBuilder {
-  typedef VarHandleOptions Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_container(flatbuffers::Offset<flatbuffers::String> container) { fbb_.AddOffset(VarHandleOptions::VT_CONTAINER, container); }
-  void add_shared_name(flatbuffers::Offset<flatbuffers::String> shared_name) { fbb_.AddOffset(VarHandleOptions::VT_SHARED_NAME, shared_name); }
-  explicit VarHandleOptionsBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<VarHandleOptions> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<VarHandleOptions>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<VarHandleOptions> CreateVarHandleOptions(
     flatbuffers::FlatBufferBuilder &_fbb,
     flatbuffers::Offset<flatbuffers::String> container = 0,
     flatbuffers::Offset<flatbuffers::String> shared_name = 0) {
-  VarHandleOptionsBuilder builder_(_fbb);
-  builder_.add_shared_name(shared_name);
-  builder_.add_container(container);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddOffset(VarHandleOptions::VT_SHARED_NAME, shared_name);
+  _fbb.AddOffset(VarHandleOptions::VT_CONTAINER, container);
+  return flatbuffers::Offset<VarHandleOptions>(_fbb.EndTable(start));
 }
 
 inline flatbuffers::Offset<VarHandleOptions> CreateVarHandleOptionsDirect(
@@ -1688,35 +810,18 @@ inline flatbuffers::Offset<VarHandleOptions> CreateVarHandleOptionsDirect(
       shared_name__);
 }
 
-struct OperatorCodeBuilder {
-  typedef OperatorCode Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_deprecated_builtin_code(int8_t deprecated_builtin_code) { fbb_.AddElement<int8_t>(OperatorCode::VT_DEPRECATED_BUILTIN_CODE, deprecated_builtin_code, 0); }
-  void add_custom_code(flatbuffers::Offset<flatbuffers::String> custom_code) { fbb_.AddOffset(OperatorCode::VT_CUSTOM_CODE, custom_code); }
-  void add_version(int32_t version) { fbb_.AddElement<int32_t>(OperatorCode::VT_VERSION, version, 1); }
-  void add_builtin_code(BuiltinOperator builtin_code) { fbb_.AddElement<int32_t>(OperatorCode::VT_BUILTIN_CODE, static_cast<int32_t>(builtin_code), 0); }
-  explicit OperatorCodeBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<OperatorCode> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<OperatorCode>(end);
-    return o;
-  }
-};
-
 inline flatbuffers::Offset<OperatorCode> CreateOperatorCode(
     flatbuffers::FlatBufferBuilder &_fbb,
     int8_t deprecated_builtin_code = 0,
     flatbuffers::Offset<flatbuffers::String> custom_code = 0,
     int32_t version = 1,
     BuiltinOperator builtin_code = BuiltinOperator::ADD) {
-  OperatorCodeBuilder builder_(_fbb);
-  builder_.add_builtin_code(builtin_code);
-  builder_.add_version(version);
-  builder_.add_custom_code(custom_code);
-  builder_.add_deprecated_builtin_code(deprecated_builtin_code);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<int32_t>(OperatorCode::VT_BUILTIN_CODE, static_cast<int32_t>(builtin_code), 0);
+  _fbb.AddElement<int32_t>(OperatorCode::VT_VERSION, version, 1);
+  _fbb.AddOffset(OperatorCode::VT_CUSTOM_CODE, custom_code);
+  _fbb.AddElement<int8_t>(OperatorCode::VT_DEPRECATED_BUILTIN_CODE, deprecated_builtin_code, 0);
+  return flatbuffers::Offset<OperatorCode>(_fbb.EndTable(start));
 }
 
 inline flatbuffers::Offset<OperatorCode> CreateOperatorCodeDirect(
@@ -1734,28 +839,6 @@ inline flatbuffers::Offset<OperatorCode> CreateOperatorCodeDirect(
       builtin_code);
 }
 
-struct OperatorBuilder {
-  typedef Operator Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_opcode_index(uint32_t opcode_index) { fbb_.AddElement<uint32_t>(Operator::VT_OPCODE_INDEX, opcode_index, 0); }
-  void add_inputs(flatbuffers::Offset<flatbuffers::Vector<int32_t>> inputs) { fbb_.AddOffset(Operator::VT_INPUTS, inputs); }
-  void add_outputs(flatbuffers::Offset<flatbuffers::Vector<int32_t>> outputs) { fbb_.AddOffset(Operator::VT_OUTPUTS, outputs); }
-  void add_builtin_options_type(BuiltinOptions builtin_options_type) { fbb_.AddElement<uint8_t>(Operator::VT_BUILTIN_OPTIONS_TYPE, static_cast<uint8_t>(builtin_options_type), 0); }
-  void add_builtin_options(flatbuffers::Offset<void> builtin_options) { fbb_.AddOffset(Operator::VT_BUILTIN_OPTIONS, builtin_options); }
-  void add_custom_options(flatbuffers::Offset<flatbuffers::Vector<uint8_t>> custom_options) { fbb_.AddOffset(Operator::VT_CUSTOM_OPTIONS, custom_options); }
-  void add_intermediates(flatbuffers::Offset<flatbuffers::Vector<int32_t>> intermediates) { fbb_.AddOffset(Operator::VT_INTERMEDIATES, intermediates); }
-  void add_builtin_options_2_type(BuiltinOptions2 builtin_options_2_type) { fbb_.AddElement<uint8_t>(Operator::VT_BUILTIN_OPTIONS_2_TYPE, static_cast<uint8_t>(builtin_options_2_type), 0); }
-  void add_builtin_options_2(flatbuffers::Offset<void> builtin_options_2) { fbb_.AddOffset(Operator::VT_BUILTIN_OPTIONS_2, builtin_options_2); }
-  explicit OperatorBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<Operator> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<Operator>(end);
-    return o;
-  }
-};
-
 inline flatbuffers::Offset<Operator> CreateOperator(
     flatbuffers::FlatBufferBuilder &_fbb,
     uint32_t opcode_index = 0,
@@ -1767,17 +850,17 @@ inline flatbuffers::Offset<Operator> CreateOperator(
     flatbuffers::Offset<flatbuffers::Vector<int32_t>> intermediates = 0,
     BuiltinOptions2 builtin_options_2_type = BuiltinOptions2::NONE,
     flatbuffers::Offset<void> builtin_options_2 = 0) {
-  OperatorBuilder builder_(_fbb);
-  builder_.add_builtin_options_2(builtin_options_2);
-  builder_.add_intermediates(intermediates);
-  builder_.add_custom_options(custom_options);
-  builder_.add_builtin_options(builtin_options);
-  builder_.add_outputs(outputs);
-  builder_.add_inputs(inputs);
-  builder_.add_opcode_index(opcode_index);
-  builder_.add_builtin_options_2_type(builtin_options_2_type);
-  builder_.add_builtin_options_type(builtin_options_type);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddOffset(Operator::VT_BUILTIN_OPTIONS_2, builtin_options_2);
+  _fbb.AddOffset(Operator::VT_INTERMEDIATES, intermediates);
+  _fbb.AddOffset(Operator::VT_CUSTOM_OPTIONS, custom_options);
+  _fbb.AddOffset(Operator::VT_BUILTIN_OPTIONS, builtin_options);
+  _fbb.AddOffset(Operator::VT_OUTPUTS, outputs);
+  _fbb.AddOffset(Operator::VT_INPUTS, inputs);
+  _fbb.AddElement<uint32_t>(Operator::VT_OPCODE_INDEX, opcode_index, 0);
+  _fbb.AddElement<uint8_t>(Operator::VT_BUILTIN_OPTIONS_2_TYPE, static_cast<uint8_t>(builtin_options_2_type), 0);
+  _fbb.AddElement<uint8_t>(Operator::VT_BUILTIN_OPTIONS_TYPE, static_cast<uint8_t>(builtin_options_type), 0);
+  return flatbuffers::Offset<Operator>(_fbb.EndTable(start));
 }
 
 inline flatbuffers::Offset<Operator> CreateOperatorDirect(
@@ -1808,24 +891,6 @@ inline flatbuffers::Offset<Operator> CreateOperatorDirect(
       builtin_options_2);
 }
 
-struct SubGraphBuilder {
-  typedef SubGraph Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_tensors(flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<Tensor>>> tensors) { fbb_.AddOffset(SubGraph::VT_TENSORS, tensors); }
-  void add_inputs(flatbuffers::Offset<flatbuffers::Vector<int32_t>> inputs) { fbb_.AddOffset(SubGraph::VT_INPUTS, inputs); }
-  void add_outputs(flatbuffers::Offset<flatbuffers::Vector<int32_t>> outputs) { fbb_.AddOffset(SubGraph::VT_OUTPUTS, outputs); }
-  void add_operators(flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<Operator>>> operators) { fbb_.AddOffset(SubGraph::VT_OPERATORS, operators); }
-  void add_name(flatbuffers::Offset<flatbuffers::String> name) { fbb_.AddOffset(SubGraph::VT_NAME, name); }
-  explicit SubGraphBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<SubGraph> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<SubGraph>(end);
-    return o;
-  }
-};
-
 inline flatbuffers::Offset<SubGraph> CreateSubGraph(
     flatbuffers::FlatBufferBuilder &_fbb,
     flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<Tensor>>> tensors = 0,
@@ -1833,13 +898,13 @@ inline flatbuffers::Offset<SubGraph> CreateSubGraph(
     flatbuffers::Offset<flatbuffers::Vector<int32_t>> outputs = 0,
     flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<Operator>>> operators = 0,
     flatbuffers::Offset<flatbuffers::String> name = 0) {
-  SubGraphBuilder builder_(_fbb);
-  builder_.add_name(name);
-  builder_.add_operators(operators);
-  builder_.add_outputs(outputs);
-  builder_.add_inputs(inputs);
-  builder_.add_tensors(tensors);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddOffset(SubGraph::VT_NAME, name);
+  _fbb.AddOffset(SubGraph::VT_OPERATORS, operators);
+  _fbb.AddOffset(SubGraph::VT_OUTPUTS, outputs);
+  _fbb.AddOffset(SubGraph::VT_INPUTS, inputs);
+  _fbb.AddOffset(SubGraph::VT_TENSORS, tensors);
+  return flatbuffers::Offset<SubGraph>(_fbb.EndTable(start));
 }
 
 inline flatbuffers::Offset<SubGraph> CreateSubGraphDirect(
@@ -1863,32 +928,16 @@ inline flatbuffers::Offset<SubGraph> CreateSubGraphDirect(
       name__);
 }
 
-struct BufferBuilder {
-  typedef Buffer Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_data(flatbuffers::Offset<flatbuffers::Vector<uint8_t>> data) { fbb_.AddOffset(Buffer::VT_DATA, data); }
-  void add_offset(uint64_t offset) { fbb_.AddElement<uint64_t>(Buffer::VT_OFFSET, offset, 0); }
-  void add_size(uint64_t size) { fbb_.AddElement<uint64_t>(Buffer::VT_SIZE, size, 0); }
-  explicit BufferBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<Buffer> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<Buffer>(end);
-    return o;
-  }
-};
-
 inline flatbuffers::Offset<Buffer> CreateBuffer(
     flatbuffers::FlatBufferBuilder &_fbb,
     flatbuffers::Offset<flatbuffers::Vector<uint8_t>> data = 0,
     uint64_t offset = 0,
     uint64_t size = 0) {
-  BufferBuilder builder_(_fbb);
-  builder_.add_size(size);
-  builder_.add_offset(offset);
-  builder_.add_data(data);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<uint64_t>(Buffer::VT_SIZE, size, 0);
+  _fbb.AddElement<uint64_t>(Buffer::VT_OFFSET, offset, 0);
+  _fbb.AddOffset(Buffer::VT_DATA, data);
+  return flatbuffers::Offset<Buffer>(_fbb.EndTable(start));
 }
 
 inline flatbuffers::Offset<Buffer> CreateBufferDirect(
@@ -1904,29 +953,14 @@ inline flatbuffers::Offset<Buffer> CreateBufferDirect(
       size);
 }
 
-struct MetadataBuilder {
-  typedef Metadata Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_name(flatbuffers::Offset<flatbuffers::String> name) { fbb_.AddOffset(Metadata::VT_NAME, name); }
-  void add_buffer(uint32_t buffer) { fbb_.AddElement<uint32_t>(Metadata::VT_BUFFER, buffer, 0); }
-  explicit MetadataBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<Metadata> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<Metadata>(end);
-    return o;
-  }
-};
-
 inline flatbuffers::Offset<Metadata> CreateMetadata(
     flatbuffers::FlatBufferBuilder &_fbb,
     flatbuffers::Offset<flatbuffers::String> name = 0,
     uint32_t buffer = 0) {
-  MetadataBuilder builder_(_fbb);
-  builder_.add_buffer(buffer);
-  builder_.add_name(name);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<uint32_t>(Metadata::VT_BUFFER, buffer, 0);
+  _fbb.AddOffset(Metadata::VT_NAME, name);
+  return flatbuffers::Offset<Metadata>(_fbb.EndTable(start));
 }
 
 inline flatbuffers::Offset<Metadata> CreateMetadataDirect(
@@ -1940,29 +974,14 @@ inline flatbuffers::Offset<Metadata> CreateMetadataDirect(
       buffer);
 }
 
-struct SignatureDefBuilder {
-  typedef SignatureDef Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_signature_key(flatbuffers::Offset<flatbuffers::String> signature_key) { fbb_.AddOffset(SignatureDef::VT_SIGNATURE_KEY, signature_key); }
-  void add_subgraph_index(uint32_t subgraph_index) { fbb_.AddElement<uint32_t>(SignatureDef::VT_SUBGRAPH_INDEX, subgraph_index, 0); }
-  explicit SignatureDefBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<SignatureDef> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<SignatureDef>(end);
-    return o;
-  }
-};
-
 inline flatbuffers::Offset<SignatureDef> CreateSignatureDef(
     flatbuffers::FlatBufferBuilder &_fbb,
     flatbuffers::Offset<flatbuffers::String> signature_key = 0,
     uint32_t subgraph_index = 0) {
-  SignatureDefBuilder builder_(_fbb);
-  builder_.add_subgraph_index(subgraph_index);
-  builder_.add_signature_key(signature_key);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<uint32_t>(SignatureDef::VT_SUBGRAPH_INDEX, subgraph_index, 0);
+  _fbb.AddOffset(SignatureDef::VT_SIGNATURE_KEY, signature_key);
+  return flatbuffers::Offset<SignatureDef>(_fbb.EndTable(start));
 }
 
 inline flatbuffers::Offset<SignatureDef> CreateSignatureDefDirect(
@@ -1976,26 +995,6 @@ inline flatbuffers::Offset<SignatureDef> CreateSignatureDefDirect(
       subgraph_index);
 }
 
-struct ModelBuilder {
-  typedef Model Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_version(uint32_t version) { fbb_.AddElement<uint32_t>(Model::VT_VERSION, version, 0); }
-  void add_operator_codes(flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<OperatorCode>>> operator_codes) { fbb_.AddOffset(Model::VT_OPERATOR_CODES, operator_codes); }
-  void add_subgraphs(flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<SubGraph>>> subgraphs) { fbb_.AddOffset(Model::VT_SUBGRAPHS, subgraphs); }
-  void add_description(flatbuffers::Offset<flatbuffers::String> description) { fbb_.AddOffset(Model::VT_DESCRIPTION, description); }
-  void add_buffers(flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<Buffer>>> buffers) { fbb_.AddOffset(Model::VT_BUFFERS, buffers); }
-  void add_metadata(flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<Metadata>>> metadata) { fbb_.AddOffset(Model::VT_METADATA, metadata); }
-  void add_signature_defs(flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<SignatureDef>>> signature_defs) { fbb_.AddOffset(Model::VT_SIGNATURE_DEFS, signature_defs); }
-  explicit ModelBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<Model> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<Model>(end);
-    return o;
-  }
-};
-
 inline flatbuffers::Offset<Model> CreateModel(
     flatbuffers::FlatBufferBuilder &_fbb,
     uint32_t version = 0,
@@ -2005,15 +1004,15 @@ inline flatbuffers::Offset<Model> CreateModel(
     flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<Buffer>>> buffers = 0,
     flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<Metadata>>> metadata = 0,
     flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<SignatureDef>>> signature_defs = 0) {
-  ModelBuilder builder_(_fbb);
-  builder_.add_signature_defs(signature_defs);
-  builder_.add_metadata(metadata);
-  builder_.add_buffers(buffers);
-  builder_.add_description(description);
-  builder_.add_subgraphs(subgraphs);
-  builder_.add_operator_codes(operator_codes);
-  builder_.add_version(version);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddOffset(Model::VT_SIGNATURE_DEFS, signature_defs);
+  _fbb.AddOffset(Model::VT_METADATA, metadata);
+  _fbb.AddOffset(Model::VT_BUFFERS, buffers);
+  _fbb.AddOffset(Model::VT_DESCRIPTION, description);
+  _fbb.AddOffset(Model::VT_SUBGRAPHS, subgraphs);
+  _fbb.AddOffset(Model::VT_OPERATOR_CODES, operator_codes);
+  _fbb.AddElement<uint32_t>(Model::VT_VERSION, version, 0);
+  return flatbuffers::Offset<Model>(_fbb.EndTable(start));
 }
 
 inline flatbuffers::Offset<Model> CreateModelDirect(

@@ -8,25 +8,6 @@
 NSK_BEGIN
 namespace format {
 
-struct BufferBuilder {
-  typedef Buffer Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_storage(Storage storage) { fbb_.AddElement<uint8_t>(Buffer::VT_STORAGE, static_cast<uint8_t>(storage), 0); }
-  void add_index(uint32_t index) { fbb_.AddElement<uint32_t>(Buffer::VT_INDEX, index, 0); }
-  void add_offset(uint64_t offset) { fbb_.AddElement<uint64_t>(Buffer::VT_OFFSET, offset, 0); }
-  void add_bytes(uint64_t bytes) { fbb_.AddElement<uint64_t>(Buffer::VT_BYTES, bytes, 0); }
-  void add_first_step(uint32_t first_step) { fbb_.AddElement<uint32_t>(Buffer::VT_FIRST_STEP, first_step, 0); }
-  void add_last_step(uint32_t last_step) { fbb_.AddElement<uint32_t>(Buffer::VT_LAST_STEP, last_step, 0); }
-  explicit BufferBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<Buffer> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<Buffer>(end);
-    return o;
-  }
-};
-
 inline flatbuffers::Offset<Buffer> CreateBuffer(
     flatbuffers::FlatBufferBuilder &_fbb,
     Storage storage = Storage::constant,
@@ -35,42 +16,26 @@ inline flatbuffers::Offset<Buffer> CreateBuffer(
     uint64_t bytes = 0,
     uint32_t first_step = 0,
     uint32_t last_step = 0) {
-  BufferBuilder builder_(_fbb);
-  builder_.add_bytes(bytes);
-  builder_.add_offset(offset);
-  builder_.add_last_step(last_step);
-  builder_.add_first_step(first_step);
-  builder_.add_index(index);
-  builder_.add_storage(storage);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<uint64_t>(Buffer::VT_BYTES, bytes, 0);
+  _fbb.AddElement<uint64_t>(Buffer::VT_OFFSET, offset, 0);
+  _fbb.AddElement<uint32_t>(Buffer::VT_LAST_STEP, last_step, 0);
+  _fbb.AddElement<uint32_t>(Buffer::VT_FIRST_STEP, first_step, 0);
+  _fbb.AddElement<uint32_t>(Buffer::VT_INDEX, index, 0);
+  _fbb.AddElement<uint8_t>(Buffer::VT_STORAGE, static_cast<uint8_t>(storage), 0);
+  return flatbuffers::Offset<Buffer>(_fbb.EndTable(start));
 }
-
-struct QuantizationBuilder {
-  typedef Quantization Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_scale(flatbuffers::Offset<flatbuffers::Vector<float>> scale) { fbb_.AddOffset(Quantization::VT_SCALE, scale); }
-  void add_zero_point(flatbuffers::Offset<flatbuffers::Vector<int32_t>> zero_point) { fbb_.AddOffset(Quantization::VT_ZERO_POINT, zero_point); }
-  void add_axis(int32_t axis) { fbb_.AddElement<int32_t>(Quantization::VT_AXIS, axis, -1); }
-  explicit QuantizationBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<Quantization> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<Quantization>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<Quantization> CreateQuantization(
     flatbuffers::FlatBufferBuilder &_fbb,
     flatbuffers::Offset<flatbuffers::Vector<float>> scale = 0,
     flatbuffers::Offset<flatbuffers::Vector<int32_t>> zero_point = 0,
     int32_t axis = -1) {
-  QuantizationBuilder builder_(_fbb);
-  builder_.add_axis(axis);
-  builder_.add_zero_point(zero_point);
-  builder_.add_scale(scale);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<int32_t>(Quantization::VT_AXIS, axis, -1);
+  _fbb.AddOffset(Quantization::VT_ZERO_POINT, zero_point);
+  _fbb.AddOffset(Quantization::VT_SCALE, scale);
+  return flatbuffers::Offset<Quantization>(_fbb.EndTable(start));
 }
 
 inline flatbuffers::Offset<Quantization> CreateQuantizationDirect(
@@ -87,30 +52,6 @@ inline flatbuffers::Offset<Quantization> CreateQuantizationDirect(
       axis);
 }
 
-struct TensorBuilder {
-  typedef Tensor Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_name(flatbuffers::Offset<flatbuffers::String> name) { fbb_.AddOffset(Tensor::VT_NAME, name); }
-  void add_type(DataType type) { fbb_.AddElement<uint8_t>(Tensor::VT_TYPE, static_cast<uint8_t>(type), 0); }
-  void add_shape(flatbuffers::Offset<flatbuffers::Vector<int32_t>> shape) { fbb_.AddOffset(Tensor::VT_SHAPE, shape); }
-  void add_strides(flatbuffers::Offset<flatbuffers::Vector<int64_t>> strides) { fbb_.AddOffset(Tensor::VT_STRIDES, strides); }
-  void add_buffer(uint32_t buffer) { fbb_.AddElement<uint32_t>(Tensor::VT_BUFFER, buffer, 0); }
-  void add_offset(uint64_t offset) { fbb_.AddElement<uint64_t>(Tensor::VT_OFFSET, offset, 0); }
-  void add_halo(const Halo *halo) { fbb_.AddStruct(Tensor::VT_HALO, halo); }
-  void add_fill(float fill) { fbb_.AddElement<float>(Tensor::VT_FILL, fill, 0.0f); }
-  void add_packing(Packing packing) { fbb_.AddElement<uint8_t>(Tensor::VT_PACKING, static_cast<uint8_t>(packing), 0); }
-  void add_quantization(flatbuffers::Offset<Quantization> quantization) { fbb_.AddOffset(Tensor::VT_QUANTIZATION, quantization); }
-  void add_batch(uint32_t batch) { fbb_.AddElement<uint32_t>(Tensor::VT_BATCH, batch, 0); }
-  explicit TensorBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<Tensor> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<Tensor>(end);
-    return o;
-  }
-};
-
 inline flatbuffers::Offset<Tensor> CreateTensor(
     flatbuffers::FlatBufferBuilder &_fbb,
     flatbuffers::Offset<flatbuffers::String> name = 0,
@@ -124,19 +65,19 @@ inline flatbuffers::Offset<Tensor> CreateTensor(
     Packing packing = Packing::plain,
     flatbuffers::Offset<Quantization> quantization = 0,
     uint32_t batch = 0) {
-  TensorBuilder builder_(_fbb);
-  builder_.add_offset(offset);
-  builder_.add_batch(batch);
-  builder_.add_quantization(quantization);
-  builder_.add_fill(fill);
-  builder_.add_halo(halo);
-  builder_.add_buffer(buffer);
-  builder_.add_strides(strides);
-  builder_.add_shape(shape);
-  builder_.add_name(name);
-  builder_.add_packing(packing);
-  builder_.add_type(type);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<uint64_t>(Tensor::VT_OFFSET, offset, 0);
+  _fbb.AddElement<uint32_t>(Tensor::VT_BATCH, batch, 0);
+  _fbb.AddOffset(Tensor::VT_QUANTIZATION, quantization);
+  _fbb.AddElement<float>(Tensor::VT_FILL, fill, 0.0f);
+  _fbb.AddStruct(Tensor::VT_HALO, halo);
+  _fbb.AddElement<uint32_t>(Tensor::VT_BUFFER, buffer, 0);
+  _fbb.AddOffset(Tensor::VT_STRIDES, strides);
+  _fbb.AddOffset(Tensor::VT_SHAPE, shape);
+  _fbb.AddOffset(Tensor::VT_NAME, name);
+  _fbb.AddElement<uint8_t>(Tensor::VT_PACKING, static_cast<uint8_t>(packing), 0);
+  _fbb.AddElement<uint8_t>(Tensor::VT_TYPE, static_cast<uint8_t>(type), 0);
+  return flatbuffers::Offset<Tensor>(_fbb.EndTable(start));
 }
 
 inline flatbuffers::Offset<Tensor> CreateTensorDirect(
@@ -170,25 +111,6 @@ inline flatbuffers::Offset<Tensor> CreateTensorDirect(
       batch);
 }
 
-struct EpilogueBuilder {
-  typedef Epilogue Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_function(Function function) { fbb_.AddElement<uint8_t>(Epilogue::VT_FUNCTION, static_cast<uint8_t>(function), 0); }
-  void add_alpha(float alpha) { fbb_.AddElement<float>(Epilogue::VT_ALPHA, alpha, 0.0f); }
-  void add_beta(float beta) { fbb_.AddElement<float>(Epilogue::VT_BETA, beta, 0.0f); }
-  void add_activation_first(bool activation_first) { fbb_.AddElement<uint8_t>(Epilogue::VT_ACTIVATION_FIRST, static_cast<uint8_t>(activation_first), 0); }
-  void add_residual(int32_t residual) { fbb_.AddElement<int32_t>(Epilogue::VT_RESIDUAL, residual, -1); }
-  void add_slope(int32_t slope) { fbb_.AddElement<int32_t>(Epilogue::VT_SLOPE, slope, -1); }
-  explicit EpilogueBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<Epilogue> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<Epilogue>(end);
-    return o;
-  }
-};
-
 inline flatbuffers::Offset<Epilogue> CreateEpilogue(
     flatbuffers::FlatBufferBuilder &_fbb,
     Function function = Function::identity,
@@ -197,32 +119,15 @@ inline flatbuffers::Offset<Epilogue> CreateEpilogue(
     bool activation_first = false,
     int32_t residual = -1,
     int32_t slope = -1) {
-  EpilogueBuilder builder_(_fbb);
-  builder_.add_slope(slope);
-  builder_.add_residual(residual);
-  builder_.add_beta(beta);
-  builder_.add_alpha(alpha);
-  builder_.add_activation_first(activation_first);
-  builder_.add_function(function);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<int32_t>(Epilogue::VT_SLOPE, slope, -1);
+  _fbb.AddElement<int32_t>(Epilogue::VT_RESIDUAL, residual, -1);
+  _fbb.AddElement<float>(Epilogue::VT_BETA, beta, 0.0f);
+  _fbb.AddElement<float>(Epilogue::VT_ALPHA, alpha, 0.0f);
+  _fbb.AddElement<uint8_t>(Epilogue::VT_ACTIVATION_FIRST, static_cast<uint8_t>(activation_first), 0);
+  _fbb.AddElement<uint8_t>(Epilogue::VT_FUNCTION, static_cast<uint8_t>(function), 0);
+  return flatbuffers::Offset<Epilogue>(_fbb.EndTable(start));
 }
-
-struct Conv2DBuilder {
-  typedef Conv2D Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_window(const Window *window) { fbb_.AddStruct(Conv2D::VT_WINDOW, window); }
-  void add_groups(uint32_t groups) { fbb_.AddElement<uint32_t>(Conv2D::VT_GROUPS, groups, 1); }
-  void add_algorithm(ConvAlgorithm algorithm) { fbb_.AddElement<uint8_t>(Conv2D::VT_ALGORITHM, static_cast<uint8_t>(algorithm), 0); }
-  void add_epilogue(flatbuffers::Offset<Epilogue> epilogue) { fbb_.AddOffset(Conv2D::VT_EPILOGUE, epilogue); }
-  explicit Conv2DBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<Conv2D> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<Conv2D>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<Conv2D> CreateConv2D(
     flatbuffers::FlatBufferBuilder &_fbb,
@@ -230,121 +135,46 @@ inline flatbuffers::Offset<Conv2D> CreateConv2D(
     uint32_t groups = 1,
     ConvAlgorithm algorithm = ConvAlgorithm::direct,
     flatbuffers::Offset<Epilogue> epilogue = 0) {
-  Conv2DBuilder builder_(_fbb);
-  builder_.add_epilogue(epilogue);
-  builder_.add_groups(groups);
-  builder_.add_window(window);
-  builder_.add_algorithm(algorithm);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddOffset(Conv2D::VT_EPILOGUE, epilogue);
+  _fbb.AddElement<uint32_t>(Conv2D::VT_GROUPS, groups, 1);
+  _fbb.AddStruct(Conv2D::VT_WINDOW, window);
+  _fbb.AddElement<uint8_t>(Conv2D::VT_ALGORITHM, static_cast<uint8_t>(algorithm), 0);
+  return flatbuffers::Offset<Conv2D>(_fbb.EndTable(start));
 }
-
-struct DepthwiseConv2DBuilder {
-  typedef DepthwiseConv2D Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_window(const Window *window) { fbb_.AddStruct(DepthwiseConv2D::VT_WINDOW, window); }
-  void add_epilogue(flatbuffers::Offset<Epilogue> epilogue) { fbb_.AddOffset(DepthwiseConv2D::VT_EPILOGUE, epilogue); }
-  explicit DepthwiseConv2DBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<DepthwiseConv2D> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<DepthwiseConv2D>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<DepthwiseConv2D> CreateDepthwiseConv2D(
     flatbuffers::FlatBufferBuilder &_fbb,
     const Window *window = nullptr,
     flatbuffers::Offset<Epilogue> epilogue = 0) {
-  DepthwiseConv2DBuilder builder_(_fbb);
-  builder_.add_epilogue(epilogue);
-  builder_.add_window(window);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddOffset(DepthwiseConv2D::VT_EPILOGUE, epilogue);
+  _fbb.AddStruct(DepthwiseConv2D::VT_WINDOW, window);
+  return flatbuffers::Offset<DepthwiseConv2D>(_fbb.EndTable(start));
 }
-
-struct FullyConnectedBuilder {
-  typedef FullyConnected Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_epilogue(flatbuffers::Offset<Epilogue> epilogue) { fbb_.AddOffset(FullyConnected::VT_EPILOGUE, epilogue); }
-  explicit FullyConnectedBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<FullyConnected> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<FullyConnected>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<FullyConnected> CreateFullyConnected(
     flatbuffers::FlatBufferBuilder &_fbb,
     flatbuffers::Offset<Epilogue> epilogue = 0) {
-  FullyConnectedBuilder builder_(_fbb);
-  builder_.add_epilogue(epilogue);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddOffset(FullyConnected::VT_EPILOGUE, epilogue);
+  return flatbuffers::Offset<FullyConnected>(_fbb.EndTable(start));
 }
-
-struct PackPanelsBuilder {
-  typedef PackPanels Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  explicit PackPanelsBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<PackPanels> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<PackPanels>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<PackPanels> CreatePackPanels(flatbuffers::FlatBufferBuilder &_fbb) {
-  PackPanelsBuilder builder_(_fbb);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  return flatbuffers::Offset<PackPanels>(_fbb.EndTable(start));
 }
-
-struct MatMulBuilder {
-  typedef MatMul Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_epilogue(flatbuffers::Offset<Epilogue> epilogue) { fbb_.AddOffset(MatMul::VT_EPILOGUE, epilogue); }
-  void add_shared_right(bool shared_right) { fbb_.AddElement<uint8_t>(MatMul::VT_SHARED_RIGHT, static_cast<uint8_t>(shared_right), 0); }
-  explicit MatMulBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<MatMul> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<MatMul>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<MatMul> CreateMatMul(
     flatbuffers::FlatBufferBuilder &_fbb,
     flatbuffers::Offset<Epilogue> epilogue = 0,
     bool shared_right = false) {
-  MatMulBuilder builder_(_fbb);
-  builder_.add_epilogue(epilogue);
-  builder_.add_shared_right(shared_right);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddOffset(MatMul::VT_EPILOGUE, epilogue);
+  _fbb.AddElement<uint8_t>(MatMul::VT_SHARED_RIGHT, static_cast<uint8_t>(shared_right), 0);
+  return flatbuffers::Offset<MatMul>(_fbb.EndTable(start));
 }
-
-struct Pool2DBuilder {
-  typedef Pool2D Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_kind(PoolKind kind) { fbb_.AddElement<uint8_t>(Pool2D::VT_KIND, static_cast<uint8_t>(kind), 0); }
-  void add_window(const Window *window) { fbb_.AddStruct(Pool2D::VT_WINDOW, window); }
-  void add_count_include_pad(bool count_include_pad) { fbb_.AddElement<uint8_t>(Pool2D::VT_COUNT_INCLUDE_PAD, static_cast<uint8_t>(count_include_pad), 0); }
-  void add_pad_bottom(uint16_t pad_bottom) { fbb_.AddElement<uint16_t>(Pool2D::VT_PAD_BOTTOM, pad_bottom, 0); }
-  void add_pad_right(uint16_t pad_right) { fbb_.AddElement<uint16_t>(Pool2D::VT_PAD_RIGHT, pad_right, 0); }
-  explicit Pool2DBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<Pool2D> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<Pool2D>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<Pool2D> CreatePool2D(
     flatbuffers::FlatBufferBuilder &_fbb,
@@ -353,395 +183,149 @@ inline flatbuffers::Offset<Pool2D> CreatePool2D(
     bool count_include_pad = false,
     uint16_t pad_bottom = 0,
     uint16_t pad_right = 0) {
-  Pool2DBuilder builder_(_fbb);
-  builder_.add_window(window);
-  builder_.add_pad_right(pad_right);
-  builder_.add_pad_bottom(pad_bottom);
-  builder_.add_count_include_pad(count_include_pad);
-  builder_.add_kind(kind);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddStruct(Pool2D::VT_WINDOW, window);
+  _fbb.AddElement<uint16_t>(Pool2D::VT_PAD_RIGHT, pad_right, 0);
+  _fbb.AddElement<uint16_t>(Pool2D::VT_PAD_BOTTOM, pad_bottom, 0);
+  _fbb.AddElement<uint8_t>(Pool2D::VT_COUNT_INCLUDE_PAD, static_cast<uint8_t>(count_include_pad), 0);
+  _fbb.AddElement<uint8_t>(Pool2D::VT_KIND, static_cast<uint8_t>(kind), 0);
+  return flatbuffers::Offset<Pool2D>(_fbb.EndTable(start));
 }
-
-struct UnaryBuilder {
-  typedef Unary Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_epilogue(flatbuffers::Offset<Epilogue> epilogue) { fbb_.AddOffset(Unary::VT_EPILOGUE, epilogue); }
-  explicit UnaryBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<Unary> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<Unary>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<Unary> CreateUnary(
     flatbuffers::FlatBufferBuilder &_fbb,
     flatbuffers::Offset<Epilogue> epilogue = 0) {
-  UnaryBuilder builder_(_fbb);
-  builder_.add_epilogue(epilogue);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddOffset(Unary::VT_EPILOGUE, epilogue);
+  return flatbuffers::Offset<Unary>(_fbb.EndTable(start));
 }
-
-struct BinaryBuilder {
-  typedef Binary Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_kind(BinaryKind kind) { fbb_.AddElement<uint8_t>(Binary::VT_KIND, static_cast<uint8_t>(kind), 0); }
-  void add_epilogue(flatbuffers::Offset<Epilogue> epilogue) { fbb_.AddOffset(Binary::VT_EPILOGUE, epilogue); }
-  explicit BinaryBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<Binary> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<Binary>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<Binary> CreateBinary(
     flatbuffers::FlatBufferBuilder &_fbb,
     BinaryKind kind = BinaryKind::add,
     flatbuffers::Offset<Epilogue> epilogue = 0) {
-  BinaryBuilder builder_(_fbb);
-  builder_.add_epilogue(epilogue);
-  builder_.add_kind(kind);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddOffset(Binary::VT_EPILOGUE, epilogue);
+  _fbb.AddElement<uint8_t>(Binary::VT_KIND, static_cast<uint8_t>(kind), 0);
+  return flatbuffers::Offset<Binary>(_fbb.EndTable(start));
 }
-
-struct CopyBuilder {
-  typedef Copy Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  explicit CopyBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<Copy> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<Copy>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<Copy> CreateCopy(flatbuffers::FlatBufferBuilder &_fbb) {
-  CopyBuilder builder_(_fbb);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  return flatbuffers::Offset<Copy>(_fbb.EndTable(start));
 }
-
-struct FillBuilder {
-  typedef Fill Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_value(float value) { fbb_.AddElement<float>(Fill::VT_VALUE, value, 0.0f); }
-  explicit FillBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<Fill> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<Fill>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<Fill> CreateFill(
     flatbuffers::FlatBufferBuilder &_fbb,
     float value = 0.0f) {
-  FillBuilder builder_(_fbb);
-  builder_.add_value(value);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<float>(Fill::VT_VALUE, value, 0.0f);
+  return flatbuffers::Offset<Fill>(_fbb.EndTable(start));
 }
-
-struct Resize2DBuilder {
-  typedef Resize2D Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_row_taps(uint16_t row_taps) { fbb_.AddElement<uint16_t>(Resize2D::VT_ROW_TAPS, row_taps, 1); }
-  void add_column_taps(uint16_t column_taps) { fbb_.AddElement<uint16_t>(Resize2D::VT_COLUMN_TAPS, column_taps, 1); }
-  explicit Resize2DBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<Resize2D> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<Resize2D>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<Resize2D> CreateResize2D(
     flatbuffers::FlatBufferBuilder &_fbb,
     uint16_t row_taps = 1,
     uint16_t column_taps = 1) {
-  Resize2DBuilder builder_(_fbb);
-  builder_.add_column_taps(column_taps);
-  builder_.add_row_taps(row_taps);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<uint16_t>(Resize2D::VT_COLUMN_TAPS, column_taps, 1);
+  _fbb.AddElement<uint16_t>(Resize2D::VT_ROW_TAPS, row_taps, 1);
+  return flatbuffers::Offset<Resize2D>(_fbb.EndTable(start));
 }
-
-struct ReduceBuilder {
-  typedef Reduce Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_kind(ReduceKind kind) { fbb_.AddElement<uint8_t>(Reduce::VT_KIND, static_cast<uint8_t>(kind), 0); }
-  void add_epilogue(flatbuffers::Offset<Epilogue> epilogue) { fbb_.AddOffset(Reduce::VT_EPILOGUE, epilogue); }
-  explicit ReduceBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<Reduce> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<Reduce>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<Reduce> CreateReduce(
     flatbuffers::FlatBufferBuilder &_fbb,
     ReduceKind kind = ReduceKind::mean,
     flatbuffers::Offset<Epilogue> epilogue = 0) {
-  ReduceBuilder builder_(_fbb);
-  builder_.add_epilogue(epilogue);
-  builder_.add_kind(kind);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddOffset(Reduce::VT_EPILOGUE, epilogue);
+  _fbb.AddElement<uint8_t>(Reduce::VT_KIND, static_cast<uint8_t>(kind), 0);
+  return flatbuffers::Offset<Reduce>(_fbb.EndTable(start));
 }
-
-struct SoftmaxBuilder {
-  typedef Softmax Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_axis(uint8_t axis) { fbb_.AddElement<uint8_t>(Softmax::VT_AXIS, axis, 0); }
-  void add_log(bool log) { fbb_.AddElement<uint8_t>(Softmax::VT_LOG, static_cast<uint8_t>(log), 0); }
-  explicit SoftmaxBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<Softmax> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<Softmax>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<Softmax> CreateSoftmax(
     flatbuffers::FlatBufferBuilder &_fbb,
     uint8_t axis = 0,
     bool log = false) {
-  SoftmaxBuilder builder_(_fbb);
-  builder_.add_log(log);
-  builder_.add_axis(axis);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<uint8_t>(Softmax::VT_LOG, static_cast<uint8_t>(log), 0);
+  _fbb.AddElement<uint8_t>(Softmax::VT_AXIS, axis, 0);
+  return flatbuffers::Offset<Softmax>(_fbb.EndTable(start));
 }
-
-struct CastBuilder {
-  typedef Cast Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  explicit CastBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<Cast> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<Cast>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<Cast> CreateCast(flatbuffers::FlatBufferBuilder &_fbb) {
-  CastBuilder builder_(_fbb);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  return flatbuffers::Offset<Cast>(_fbb.EndTable(start));
 }
-
-struct CompareBuilder {
-  typedef Compare Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_kind(CompareKind kind) { fbb_.AddElement<uint8_t>(Compare::VT_KIND, static_cast<uint8_t>(kind), 0); }
-  explicit CompareBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<Compare> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<Compare>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<Compare> CreateCompare(
     flatbuffers::FlatBufferBuilder &_fbb,
     CompareKind kind = CompareKind::equal) {
-  CompareBuilder builder_(_fbb);
-  builder_.add_kind(kind);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<uint8_t>(Compare::VT_KIND, static_cast<uint8_t>(kind), 0);
+  return flatbuffers::Offset<Compare>(_fbb.EndTable(start));
 }
-
-struct SelectBuilder {
-  typedef Select Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  explicit SelectBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<Select> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<Select>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<Select> CreateSelect(flatbuffers::FlatBufferBuilder &_fbb) {
-  SelectBuilder builder_(_fbb);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  return flatbuffers::Offset<Select>(_fbb.EndTable(start));
 }
-
-struct ArithmeticBuilder {
-  typedef Arithmetic Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_kind(ArithmeticKind kind) { fbb_.AddElement<uint8_t>(Arithmetic::VT_KIND, static_cast<uint8_t>(kind), 0); }
-  explicit ArithmeticBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<Arithmetic> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<Arithmetic>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<Arithmetic> CreateArithmetic(
     flatbuffers::FlatBufferBuilder &_fbb,
     ArithmeticKind kind = ArithmeticKind::add) {
-  ArithmeticBuilder builder_(_fbb);
-  builder_.add_kind(kind);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<uint8_t>(Arithmetic::VT_KIND, static_cast<uint8_t>(kind), 0);
+  return flatbuffers::Offset<Arithmetic>(_fbb.EndTable(start));
 }
-
-struct GatherBuilder {
-  typedef Gather Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_axis(uint8_t axis) { fbb_.AddElement<uint8_t>(Gather::VT_AXIS, axis, 0); }
-  explicit GatherBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<Gather> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<Gather>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<Gather> CreateGather(
     flatbuffers::FlatBufferBuilder &_fbb,
     uint8_t axis = 0) {
-  GatherBuilder builder_(_fbb);
-  builder_.add_axis(axis);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<uint8_t>(Gather::VT_AXIS, axis, 0);
+  return flatbuffers::Offset<Gather>(_fbb.EndTable(start));
 }
-
-struct GatherElementsBuilder {
-  typedef GatherElements Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_axis(uint8_t axis) { fbb_.AddElement<uint8_t>(GatherElements::VT_AXIS, axis, 0); }
-  explicit GatherElementsBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<GatherElements> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<GatherElements>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<GatherElements> CreateGatherElements(
     flatbuffers::FlatBufferBuilder &_fbb,
     uint8_t axis = 0) {
-  GatherElementsBuilder builder_(_fbb);
-  builder_.add_axis(axis);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<uint8_t>(GatherElements::VT_AXIS, axis, 0);
+  return flatbuffers::Offset<GatherElements>(_fbb.EndTable(start));
 }
-
-struct ScatterBuilder {
-  typedef Scatter Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_axis(uint8_t axis) { fbb_.AddElement<uint8_t>(Scatter::VT_AXIS, axis, 0); }
-  void add_kind(ScatterKind kind) { fbb_.AddElement<uint8_t>(Scatter::VT_KIND, static_cast<uint8_t>(kind), 0); }
-  explicit ScatterBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<Scatter> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<Scatter>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<Scatter> CreateScatter(
     flatbuffers::FlatBufferBuilder &_fbb,
     uint8_t axis = 0,
     ScatterKind kind = ScatterKind::replace) {
-  ScatterBuilder builder_(_fbb);
-  builder_.add_kind(kind);
-  builder_.add_axis(axis);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<uint8_t>(Scatter::VT_KIND, static_cast<uint8_t>(kind), 0);
+  _fbb.AddElement<uint8_t>(Scatter::VT_AXIS, axis, 0);
+  return flatbuffers::Offset<Scatter>(_fbb.EndTable(start));
 }
-
-struct ArgReduceBuilder {
-  typedef ArgReduce Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_axis(uint8_t axis) { fbb_.AddElement<uint8_t>(ArgReduce::VT_AXIS, axis, 0); }
-  void add_kind(ArgReduceKind kind) { fbb_.AddElement<uint8_t>(ArgReduce::VT_KIND, static_cast<uint8_t>(kind), 0); }
-  void add_last(bool last) { fbb_.AddElement<uint8_t>(ArgReduce::VT_LAST, static_cast<uint8_t>(last), 0); }
-  explicit ArgReduceBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<ArgReduce> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<ArgReduce>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<ArgReduce> CreateArgReduce(
     flatbuffers::FlatBufferBuilder &_fbb,
     uint8_t axis = 0,
     ArgReduceKind kind = ArgReduceKind::max,
     bool last = false) {
-  ArgReduceBuilder builder_(_fbb);
-  builder_.add_last(last);
-  builder_.add_kind(kind);
-  builder_.add_axis(axis);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<uint8_t>(ArgReduce::VT_LAST, static_cast<uint8_t>(last), 0);
+  _fbb.AddElement<uint8_t>(ArgReduce::VT_KIND, static_cast<uint8_t>(kind), 0);
+  _fbb.AddElement<uint8_t>(ArgReduce::VT_AXIS, axis, 0);
+  return flatbuffers::Offset<ArgReduce>(_fbb.EndTable(start));
 }
-
-struct TopKBuilder {
-  typedef TopK Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_axis(uint8_t axis) { fbb_.AddElement<uint8_t>(TopK::VT_AXIS, axis, 0); }
-  void add_smallest(bool smallest) { fbb_.AddElement<uint8_t>(TopK::VT_SMALLEST, static_cast<uint8_t>(smallest), 0); }
-  explicit TopKBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<TopK> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<TopK>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<TopK> CreateTopK(
     flatbuffers::FlatBufferBuilder &_fbb,
     uint8_t axis = 0,
     bool smallest = false) {
-  TopKBuilder builder_(_fbb);
-  builder_.add_smallest(smallest);
-  builder_.add_axis(axis);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<uint8_t>(TopK::VT_SMALLEST, static_cast<uint8_t>(smallest), 0);
+  _fbb.AddElement<uint8_t>(TopK::VT_AXIS, axis, 0);
+  return flatbuffers::Offset<TopK>(_fbb.EndTable(start));
 }
-
-struct NonMaxSuppressionBuilder {
-  typedef NonMaxSuppression Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_most_per_class(uint32_t most_per_class) { fbb_.AddElement<uint32_t>(NonMaxSuppression::VT_MOST_PER_CLASS, most_per_class, 0); }
-  void add_iou_threshold(float iou_threshold) { fbb_.AddElement<float>(NonMaxSuppression::VT_IOU_THRESHOLD, iou_threshold, 0.0f); }
-  void add_score_threshold(float score_threshold) { fbb_.AddElement<float>(NonMaxSuppression::VT_SCORE_THRESHOLD, score_threshold, 0.0f); }
-  void add_center_point_box(bool center_point_box) { fbb_.AddElement<uint8_t>(NonMaxSuppression::VT_CENTER_POINT_BOX, static_cast<uint8_t>(center_point_box), 0); }
-  explicit NonMaxSuppressionBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<NonMaxSuppression> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<NonMaxSuppression>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<NonMaxSuppression> CreateNonMaxSuppression(
     flatbuffers::FlatBufferBuilder &_fbb,
@@ -749,55 +333,23 @@ inline flatbuffers::Offset<NonMaxSuppression> CreateNonMaxSuppression(
     float iou_threshold = 0.0f,
     float score_threshold = 0.0f,
     bool center_point_box = false) {
-  NonMaxSuppressionBuilder builder_(_fbb);
-  builder_.add_score_threshold(score_threshold);
-  builder_.add_iou_threshold(iou_threshold);
-  builder_.add_most_per_class(most_per_class);
-  builder_.add_center_point_box(center_point_box);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<float>(NonMaxSuppression::VT_SCORE_THRESHOLD, score_threshold, 0.0f);
+  _fbb.AddElement<float>(NonMaxSuppression::VT_IOU_THRESHOLD, iou_threshold, 0.0f);
+  _fbb.AddElement<uint32_t>(NonMaxSuppression::VT_MOST_PER_CLASS, most_per_class, 0);
+  _fbb.AddElement<uint8_t>(NonMaxSuppression::VT_CENTER_POINT_BOX, static_cast<uint8_t>(center_point_box), 0);
+  return flatbuffers::Offset<NonMaxSuppression>(_fbb.EndTable(start));
 }
-
-struct LayerNormalizationBuilder {
-  typedef LayerNormalization Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_epsilon(float epsilon) { fbb_.AddElement<float>(LayerNormalization::VT_EPSILON, epsilon, 0.0f); }
-  void add_centre(bool centre) { fbb_.AddElement<uint8_t>(LayerNormalization::VT_CENTRE, static_cast<uint8_t>(centre), 1); }
-  explicit LayerNormalizationBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<LayerNormalization> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<LayerNormalization>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<LayerNormalization> CreateLayerNormalization(
     flatbuffers::FlatBufferBuilder &_fbb,
     float epsilon = 0.0f,
     bool centre = true) {
-  LayerNormalizationBuilder builder_(_fbb);
-  builder_.add_epsilon(epsilon);
-  builder_.add_centre(centre);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<float>(LayerNormalization::VT_EPSILON, epsilon, 0.0f);
+  _fbb.AddElement<uint8_t>(LayerNormalization::VT_CENTRE, static_cast<uint8_t>(centre), 1);
+  return flatbuffers::Offset<LayerNormalization>(_fbb.EndTable(start));
 }
-
-struct LocalResponseNormalizationBuilder {
-  typedef LocalResponseNormalization Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_size(uint32_t size) { fbb_.AddElement<uint32_t>(LocalResponseNormalization::VT_SIZE, size, 0); }
-  void add_alpha(float alpha) { fbb_.AddElement<float>(LocalResponseNormalization::VT_ALPHA, alpha, 0.0f); }
-  void add_beta(float beta) { fbb_.AddElement<float>(LocalResponseNormalization::VT_BETA, beta, 0.0f); }
-  void add_bias(float bias) { fbb_.AddElement<float>(LocalResponseNormalization::VT_BIAS, bias, 0.0f); }
-  explicit LocalResponseNormalizationBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<LocalResponseNormalization> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<LocalResponseNormalization>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<LocalResponseNormalization> CreateLocalResponseNormalization(
     flatbuffers::FlatBufferBuilder &_fbb,
@@ -805,36 +357,13 @@ inline flatbuffers::Offset<LocalResponseNormalization> CreateLocalResponseNormal
     float alpha = 0.0f,
     float beta = 0.0f,
     float bias = 0.0f) {
-  LocalResponseNormalizationBuilder builder_(_fbb);
-  builder_.add_bias(bias);
-  builder_.add_beta(beta);
-  builder_.add_alpha(alpha);
-  builder_.add_size(size);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<float>(LocalResponseNormalization::VT_BIAS, bias, 0.0f);
+  _fbb.AddElement<float>(LocalResponseNormalization::VT_BETA, beta, 0.0f);
+  _fbb.AddElement<float>(LocalResponseNormalization::VT_ALPHA, alpha, 0.0f);
+  _fbb.AddElement<uint32_t>(LocalResponseNormalization::VT_SIZE, size, 0);
+  return flatbuffers::Offset<LocalResponseNormalization>(_fbb.EndTable(start));
 }
-
-struct RecurrentBuilder {
-  typedef Recurrent Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_kind(RecurrentKind kind) { fbb_.AddElement<uint8_t>(Recurrent::VT_KIND, static_cast<uint8_t>(kind), 0); }
-  void add_reverse(uint8_t reverse) { fbb_.AddElement<uint8_t>(Recurrent::VT_REVERSE, reverse, 0); }
-  void add_peephole(bool peephole) { fbb_.AddElement<uint8_t>(Recurrent::VT_PEEPHOLE, static_cast<uint8_t>(peephole), 0); }
-  void add_lengths(bool lengths) { fbb_.AddElement<uint8_t>(Recurrent::VT_LENGTHS, static_cast<uint8_t>(lengths), 0); }
-  void add_input_forget(bool input_forget) { fbb_.AddElement<uint8_t>(Recurrent::VT_INPUT_FORGET, static_cast<uint8_t>(input_forget), 0); }
-  void add_linear_before_reset(bool linear_before_reset) { fbb_.AddElement<uint8_t>(Recurrent::VT_LINEAR_BEFORE_RESET, static_cast<uint8_t>(linear_before_reset), 0); }
-  void add_clip(float clip) { fbb_.AddElement<float>(Recurrent::VT_CLIP, clip, 0.0f); }
-  void add_functions(flatbuffers::Offset<flatbuffers::Vector<uint8_t>> functions) { fbb_.AddOffset(Recurrent::VT_FUNCTIONS, functions); }
-  void add_parameters(flatbuffers::Offset<flatbuffers::Vector<float>> parameters) { fbb_.AddOffset(Recurrent::VT_PARAMETERS, parameters); }
-  void add_cell_clip(float cell_clip) { fbb_.AddElement<float>(Recurrent::VT_CELL_CLIP, cell_clip, 0.0f); }
-  explicit RecurrentBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<Recurrent> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<Recurrent>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<Recurrent> CreateRecurrent(
     flatbuffers::FlatBufferBuilder &_fbb,
@@ -848,18 +377,18 @@ inline flatbuffers::Offset<Recurrent> CreateRecurrent(
     flatbuffers::Offset<flatbuffers::Vector<uint8_t>> functions = 0,
     flatbuffers::Offset<flatbuffers::Vector<float>> parameters = 0,
     float cell_clip = 0.0f) {
-  RecurrentBuilder builder_(_fbb);
-  builder_.add_cell_clip(cell_clip);
-  builder_.add_parameters(parameters);
-  builder_.add_functions(functions);
-  builder_.add_clip(clip);
-  builder_.add_linear_before_reset(linear_before_reset);
-  builder_.add_input_forget(input_forget);
-  builder_.add_lengths(lengths);
-  builder_.add_peephole(peephole);
-  builder_.add_reverse(reverse);
-  builder_.add_kind(kind);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<float>(Recurrent::VT_CELL_CLIP, cell_clip, 0.0f);
+  _fbb.AddOffset(Recurrent::VT_PARAMETERS, parameters);
+  _fbb.AddOffset(Recurrent::VT_FUNCTIONS, functions);
+  _fbb.AddElement<float>(Recurrent::VT_CLIP, clip, 0.0f);
+  _fbb.AddElement<uint8_t>(Recurrent::VT_LINEAR_BEFORE_RESET, static_cast<uint8_t>(linear_before_reset), 0);
+  _fbb.AddElement<uint8_t>(Recurrent::VT_INPUT_FORGET, static_cast<uint8_t>(input_forget), 0);
+  _fbb.AddElement<uint8_t>(Recurrent::VT_LENGTHS, static_cast<uint8_t>(lengths), 0);
+  _fbb.AddElement<uint8_t>(Recurrent::VT_PEEPHOLE, static_cast<uint8_t>(peephole), 0);
+  _fbb.AddElement<uint8_t>(Recurrent::VT_REVERSE, reverse, 0);
+  _fbb.AddElement<uint8_t>(Recurrent::VT_KIND, static_cast<uint8_t>(kind), 0);
+  return flatbuffers::Offset<Recurrent>(_fbb.EndTable(start));
 }
 
 inline flatbuffers::Offset<Recurrent> CreateRecurrentDirect(
@@ -890,133 +419,45 @@ inline flatbuffers::Offset<Recurrent> CreateRecurrentDirect(
       cell_clip);
 }
 
-struct RandomBuilder {
-  typedef Random Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_kind(RandomKind kind) { fbb_.AddElement<uint8_t>(Random::VT_KIND, static_cast<uint8_t>(kind), 0); }
-  void add_scale(float scale) { fbb_.AddElement<float>(Random::VT_SCALE, scale, 1.0f); }
-  void add_offset(float offset) { fbb_.AddElement<float>(Random::VT_OFFSET, offset, 0.0f); }
-  void add_stream(uint32_t stream) { fbb_.AddElement<uint32_t>(Random::VT_STREAM, stream, 0); }
-  explicit RandomBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<Random> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<Random>(end);
-    return o;
-  }
-};
-
 inline flatbuffers::Offset<Random> CreateRandom(
     flatbuffers::FlatBufferBuilder &_fbb,
     RandomKind kind = RandomKind::uniform,
     float scale = 1.0f,
     float offset = 0.0f,
     uint32_t stream = 0) {
-  RandomBuilder builder_(_fbb);
-  builder_.add_stream(stream);
-  builder_.add_offset(offset);
-  builder_.add_scale(scale);
-  builder_.add_kind(kind);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<uint32_t>(Random::VT_STREAM, stream, 0);
+  _fbb.AddElement<float>(Random::VT_OFFSET, offset, 0.0f);
+  _fbb.AddElement<float>(Random::VT_SCALE, scale, 1.0f);
+  _fbb.AddElement<uint8_t>(Random::VT_KIND, static_cast<uint8_t>(kind), 0);
+  return flatbuffers::Offset<Random>(_fbb.EndTable(start));
 }
-
-struct TreeEnsembleBuilder {
-  typedef TreeEnsemble Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_aggregate(TreeAggregate aggregate) { fbb_.AddElement<uint8_t>(TreeEnsemble::VT_AGGREGATE, static_cast<uint8_t>(aggregate), 0); }
-  explicit TreeEnsembleBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<TreeEnsemble> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<TreeEnsemble>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<TreeEnsemble> CreateTreeEnsemble(
     flatbuffers::FlatBufferBuilder &_fbb,
     TreeAggregate aggregate = TreeAggregate::sum) {
-  TreeEnsembleBuilder builder_(_fbb);
-  builder_.add_aggregate(aggregate);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<uint8_t>(TreeEnsemble::VT_AGGREGATE, static_cast<uint8_t>(aggregate), 0);
+  return flatbuffers::Offset<TreeEnsemble>(_fbb.EndTable(start));
 }
-
-struct MatrixFunctionBuilder {
-  typedef MatrixFunction Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_kind(MatrixKind kind) { fbb_.AddElement<uint8_t>(MatrixFunction::VT_KIND, static_cast<uint8_t>(kind), 0); }
-  explicit MatrixFunctionBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<MatrixFunction> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<MatrixFunction>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<MatrixFunction> CreateMatrixFunction(
     flatbuffers::FlatBufferBuilder &_fbb,
     MatrixKind kind = MatrixKind::determinant) {
-  MatrixFunctionBuilder builder_(_fbb);
-  builder_.add_kind(kind);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<uint8_t>(MatrixFunction::VT_KIND, static_cast<uint8_t>(kind), 0);
+  return flatbuffers::Offset<MatrixFunction>(_fbb.EndTable(start));
 }
-
-struct IntegerMatMulBuilder {
-  typedef IntegerMatMul Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  explicit IntegerMatMulBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<IntegerMatMul> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<IntegerMatMul>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<IntegerMatMul> CreateIntegerMatMul(flatbuffers::FlatBufferBuilder &_fbb) {
-  IntegerMatMulBuilder builder_(_fbb);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  return flatbuffers::Offset<IntegerMatMul>(_fbb.EndTable(start));
 }
-
-struct SampleImageBuilder {
-  typedef SampleImage Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  explicit SampleImageBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<SampleImage> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<SampleImage>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<SampleImage> CreateSampleImage(flatbuffers::FlatBufferBuilder &_fbb) {
-  SampleImageBuilder builder_(_fbb);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  return flatbuffers::Offset<SampleImage>(_fbb.EndTable(start));
 }
-
-struct QuantizeBuilder {
-  typedef Quantize Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_scale(float scale) { fbb_.AddElement<float>(Quantize::VT_SCALE, scale, 1.0f); }
-  void add_zero(int16_t zero) { fbb_.AddElement<int16_t>(Quantize::VT_ZERO, zero, 0); }
-  void add_low(int16_t low) { fbb_.AddElement<int16_t>(Quantize::VT_LOW, low, 0); }
-  void add_high(int16_t high) { fbb_.AddElement<int16_t>(Quantize::VT_HIGH, high, 255); }
-  explicit QuantizeBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<Quantize> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<Quantize>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<Quantize> CreateQuantize(
     flatbuffers::FlatBufferBuilder &_fbb,
@@ -1024,79 +465,28 @@ inline flatbuffers::Offset<Quantize> CreateQuantize(
     int16_t zero = 0,
     int16_t low = 0,
     int16_t high = 255) {
-  QuantizeBuilder builder_(_fbb);
-  builder_.add_scale(scale);
-  builder_.add_high(high);
-  builder_.add_low(low);
-  builder_.add_zero(zero);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<float>(Quantize::VT_SCALE, scale, 1.0f);
+  _fbb.AddElement<int16_t>(Quantize::VT_HIGH, high, 255);
+  _fbb.AddElement<int16_t>(Quantize::VT_LOW, low, 0);
+  _fbb.AddElement<int16_t>(Quantize::VT_ZERO, zero, 0);
+  return flatbuffers::Offset<Quantize>(_fbb.EndTable(start));
 }
-
-struct DequantizeBuilder {
-  typedef Dequantize Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_scale(float scale) { fbb_.AddElement<float>(Dequantize::VT_SCALE, scale, 1.0f); }
-  void add_zero(int16_t zero) { fbb_.AddElement<int16_t>(Dequantize::VT_ZERO, zero, 0); }
-  explicit DequantizeBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<Dequantize> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<Dequantize>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<Dequantize> CreateDequantize(
     flatbuffers::FlatBufferBuilder &_fbb,
     float scale = 1.0f,
     int16_t zero = 0) {
-  DequantizeBuilder builder_(_fbb);
-  builder_.add_scale(scale);
-  builder_.add_zero(zero);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<float>(Dequantize::VT_SCALE, scale, 1.0f);
+  _fbb.AddElement<int16_t>(Dequantize::VT_ZERO, zero, 0);
+  return flatbuffers::Offset<Dequantize>(_fbb.EndTable(start));
 }
-
-struct ByteTableBuilder {
-  typedef ByteTable Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  explicit ByteTableBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<ByteTable> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<ByteTable>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<ByteTable> CreateByteTable(flatbuffers::FlatBufferBuilder &_fbb) {
-  ByteTableBuilder builder_(_fbb);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  return flatbuffers::Offset<ByteTable>(_fbb.EndTable(start));
 }
-
-struct QuantizedConv2DBuilder {
-  typedef QuantizedConv2D Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_window(const Window *window) { fbb_.AddStruct(QuantizedConv2D::VT_WINDOW, window); }
-  void add_groups(uint32_t groups) { fbb_.AddElement<uint32_t>(QuantizedConv2D::VT_GROUPS, groups, 1); }
-  void add_whole_rows(bool whole_rows) { fbb_.AddElement<uint8_t>(QuantizedConv2D::VT_WHOLE_ROWS, static_cast<uint8_t>(whole_rows), 0); }
-  void add_input_zero(uint8_t input_zero) { fbb_.AddElement<uint8_t>(QuantizedConv2D::VT_INPUT_ZERO, input_zero, 0); }
-  void add_zero(uint8_t zero) { fbb_.AddElement<uint8_t>(QuantizedConv2D::VT_ZERO, zero, 0); }
-  void add_low(uint8_t low) { fbb_.AddElement<uint8_t>(QuantizedConv2D::VT_LOW, low, 0); }
-  void add_high(uint8_t high) { fbb_.AddElement<uint8_t>(QuantizedConv2D::VT_HIGH, high, 255); }
-  void add_residual_scale(float residual_scale) { fbb_.AddElement<float>(QuantizedConv2D::VT_RESIDUAL_SCALE, residual_scale, 0.0f); }
-  void add_residual_zero(uint8_t residual_zero) { fbb_.AddElement<uint8_t>(QuantizedConv2D::VT_RESIDUAL_ZERO, residual_zero, 0); }
-  void add_weight_offset(int16_t weight_offset) { fbb_.AddElement<int16_t>(QuantizedConv2D::VT_WEIGHT_OFFSET, weight_offset, 0); }
-  explicit QuantizedConv2DBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<QuantizedConv2D> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<QuantizedConv2D>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<QuantizedConv2D> CreateQuantizedConv2D(
     flatbuffers::FlatBufferBuilder &_fbb,
@@ -1110,38 +500,19 @@ inline flatbuffers::Offset<QuantizedConv2D> CreateQuantizedConv2D(
     float residual_scale = 0.0f,
     uint8_t residual_zero = 0,
     int16_t weight_offset = 0) {
-  QuantizedConv2DBuilder builder_(_fbb);
-  builder_.add_residual_scale(residual_scale);
-  builder_.add_groups(groups);
-  builder_.add_window(window);
-  builder_.add_weight_offset(weight_offset);
-  builder_.add_residual_zero(residual_zero);
-  builder_.add_high(high);
-  builder_.add_low(low);
-  builder_.add_zero(zero);
-  builder_.add_input_zero(input_zero);
-  builder_.add_whole_rows(whole_rows);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<float>(QuantizedConv2D::VT_RESIDUAL_SCALE, residual_scale, 0.0f);
+  _fbb.AddElement<uint32_t>(QuantizedConv2D::VT_GROUPS, groups, 1);
+  _fbb.AddStruct(QuantizedConv2D::VT_WINDOW, window);
+  _fbb.AddElement<int16_t>(QuantizedConv2D::VT_WEIGHT_OFFSET, weight_offset, 0);
+  _fbb.AddElement<uint8_t>(QuantizedConv2D::VT_RESIDUAL_ZERO, residual_zero, 0);
+  _fbb.AddElement<uint8_t>(QuantizedConv2D::VT_HIGH, high, 255);
+  _fbb.AddElement<uint8_t>(QuantizedConv2D::VT_LOW, low, 0);
+  _fbb.AddElement<uint8_t>(QuantizedConv2D::VT_ZERO, zero, 0);
+  _fbb.AddElement<uint8_t>(QuantizedConv2D::VT_INPUT_ZERO, input_zero, 0);
+  _fbb.AddElement<uint8_t>(QuantizedConv2D::VT_WHOLE_ROWS, static_cast<uint8_t>(whole_rows), 0);
+  return flatbuffers::Offset<QuantizedConv2D>(_fbb.EndTable(start));
 }
-
-struct QuantizedDepthwiseConv2DBuilder {
-  typedef QuantizedDepthwiseConv2D Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_window(const Window *window) { fbb_.AddStruct(QuantizedDepthwiseConv2D::VT_WINDOW, window); }
-  void add_input_zero(uint8_t input_zero) { fbb_.AddElement<uint8_t>(QuantizedDepthwiseConv2D::VT_INPUT_ZERO, input_zero, 0); }
-  void add_zero(uint8_t zero) { fbb_.AddElement<uint8_t>(QuantizedDepthwiseConv2D::VT_ZERO, zero, 0); }
-  void add_low(uint8_t low) { fbb_.AddElement<uint8_t>(QuantizedDepthwiseConv2D::VT_LOW, low, 0); }
-  void add_high(uint8_t high) { fbb_.AddElement<uint8_t>(QuantizedDepthwiseConv2D::VT_HIGH, high, 255); }
-  void add_weight_offset(int16_t weight_offset) { fbb_.AddElement<int16_t>(QuantizedDepthwiseConv2D::VT_WEIGHT_OFFSET, weight_offset, 0); }
-  explicit QuantizedDepthwiseConv2DBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<QuantizedDepthwiseConv2D> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<QuantizedDepthwiseConv2D>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<QuantizedDepthwiseConv2D> CreateQuantizedDepthwiseConv2D(
     flatbuffers::FlatBufferBuilder &_fbb,
@@ -1151,41 +522,15 @@ inline flatbuffers::Offset<QuantizedDepthwiseConv2D> CreateQuantizedDepthwiseCon
     uint8_t low = 0,
     uint8_t high = 255,
     int16_t weight_offset = 0) {
-  QuantizedDepthwiseConv2DBuilder builder_(_fbb);
-  builder_.add_window(window);
-  builder_.add_weight_offset(weight_offset);
-  builder_.add_high(high);
-  builder_.add_low(low);
-  builder_.add_zero(zero);
-  builder_.add_input_zero(input_zero);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddStruct(QuantizedDepthwiseConv2D::VT_WINDOW, window);
+  _fbb.AddElement<int16_t>(QuantizedDepthwiseConv2D::VT_WEIGHT_OFFSET, weight_offset, 0);
+  _fbb.AddElement<uint8_t>(QuantizedDepthwiseConv2D::VT_HIGH, high, 255);
+  _fbb.AddElement<uint8_t>(QuantizedDepthwiseConv2D::VT_LOW, low, 0);
+  _fbb.AddElement<uint8_t>(QuantizedDepthwiseConv2D::VT_ZERO, zero, 0);
+  _fbb.AddElement<uint8_t>(QuantizedDepthwiseConv2D::VT_INPUT_ZERO, input_zero, 0);
+  return flatbuffers::Offset<QuantizedDepthwiseConv2D>(_fbb.EndTable(start));
 }
-
-struct QuantizedBinaryBuilder {
-  typedef QuantizedBinary Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_kind(BinaryKind kind) { fbb_.AddElement<uint8_t>(QuantizedBinary::VT_KIND, static_cast<uint8_t>(kind), 0); }
-  void add_a_scale(float a_scale) { fbb_.AddElement<float>(QuantizedBinary::VT_A_SCALE, a_scale, 1.0f); }
-  void add_b_scale(float b_scale) { fbb_.AddElement<float>(QuantizedBinary::VT_B_SCALE, b_scale, 1.0f); }
-  void add_scale(float scale) { fbb_.AddElement<float>(QuantizedBinary::VT_SCALE, scale, 1.0f); }
-  void add_a_zero(uint8_t a_zero) { fbb_.AddElement<uint8_t>(QuantizedBinary::VT_A_ZERO, a_zero, 0); }
-  void add_b_zero(uint8_t b_zero) { fbb_.AddElement<uint8_t>(QuantizedBinary::VT_B_ZERO, b_zero, 0); }
-  void add_zero(uint8_t zero) { fbb_.AddElement<uint8_t>(QuantizedBinary::VT_ZERO, zero, 0); }
-  void add_low(uint8_t low) { fbb_.AddElement<uint8_t>(QuantizedBinary::VT_LOW, low, 0); }
-  void add_high(uint8_t high) { fbb_.AddElement<uint8_t>(QuantizedBinary::VT_HIGH, high, 255); }
-  void add_a_multiplier(int32_t a_multiplier) { fbb_.AddElement<int32_t>(QuantizedBinary::VT_A_MULTIPLIER, a_multiplier, 0); }
-  void add_b_multiplier(int32_t b_multiplier) { fbb_.AddElement<int32_t>(QuantizedBinary::VT_B_MULTIPLIER, b_multiplier, 0); }
-  void add_bias(int32_t bias) { fbb_.AddElement<int32_t>(QuantizedBinary::VT_BIAS, bias, 0); }
-  void add_shift(uint8_t shift) { fbb_.AddElement<uint8_t>(QuantizedBinary::VT_SHIFT, shift, 0); }
-  explicit QuantizedBinaryBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<QuantizedBinary> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<QuantizedBinary>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<QuantizedBinary> CreateQuantizedBinary(
     flatbuffers::FlatBufferBuilder &_fbb,
@@ -1202,76 +547,32 @@ inline flatbuffers::Offset<QuantizedBinary> CreateQuantizedBinary(
     int32_t b_multiplier = 0,
     int32_t bias = 0,
     uint8_t shift = 0) {
-  QuantizedBinaryBuilder builder_(_fbb);
-  builder_.add_bias(bias);
-  builder_.add_b_multiplier(b_multiplier);
-  builder_.add_a_multiplier(a_multiplier);
-  builder_.add_scale(scale);
-  builder_.add_b_scale(b_scale);
-  builder_.add_a_scale(a_scale);
-  builder_.add_shift(shift);
-  builder_.add_high(high);
-  builder_.add_low(low);
-  builder_.add_zero(zero);
-  builder_.add_b_zero(b_zero);
-  builder_.add_a_zero(a_zero);
-  builder_.add_kind(kind);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<int32_t>(QuantizedBinary::VT_BIAS, bias, 0);
+  _fbb.AddElement<int32_t>(QuantizedBinary::VT_B_MULTIPLIER, b_multiplier, 0);
+  _fbb.AddElement<int32_t>(QuantizedBinary::VT_A_MULTIPLIER, a_multiplier, 0);
+  _fbb.AddElement<float>(QuantizedBinary::VT_SCALE, scale, 1.0f);
+  _fbb.AddElement<float>(QuantizedBinary::VT_B_SCALE, b_scale, 1.0f);
+  _fbb.AddElement<float>(QuantizedBinary::VT_A_SCALE, a_scale, 1.0f);
+  _fbb.AddElement<uint8_t>(QuantizedBinary::VT_SHIFT, shift, 0);
+  _fbb.AddElement<uint8_t>(QuantizedBinary::VT_HIGH, high, 255);
+  _fbb.AddElement<uint8_t>(QuantizedBinary::VT_LOW, low, 0);
+  _fbb.AddElement<uint8_t>(QuantizedBinary::VT_ZERO, zero, 0);
+  _fbb.AddElement<uint8_t>(QuantizedBinary::VT_B_ZERO, b_zero, 0);
+  _fbb.AddElement<uint8_t>(QuantizedBinary::VT_A_ZERO, a_zero, 0);
+  _fbb.AddElement<uint8_t>(QuantizedBinary::VT_KIND, static_cast<uint8_t>(kind), 0);
+  return flatbuffers::Offset<QuantizedBinary>(_fbb.EndTable(start));
 }
-
-struct DynamicRangeBuilder {
-  typedef DynamicRange Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  explicit DynamicRangeBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<DynamicRange> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<DynamicRange>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<DynamicRange> CreateDynamicRange(flatbuffers::FlatBufferBuilder &_fbb) {
-  DynamicRangeBuilder builder_(_fbb);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  return flatbuffers::Offset<DynamicRange>(_fbb.EndTable(start));
 }
-
-struct DynamicQuantizeBuilder {
-  typedef DynamicQuantize Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  explicit DynamicQuantizeBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<DynamicQuantize> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<DynamicQuantize>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<DynamicQuantize> CreateDynamicQuantize(flatbuffers::FlatBufferBuilder &_fbb) {
-  DynamicQuantizeBuilder builder_(_fbb);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  return flatbuffers::Offset<DynamicQuantize>(_fbb.EndTable(start));
 }
-
-struct IntegerConv2DBuilder {
-  typedef IntegerConv2D Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_window(const Window *window) { fbb_.AddStruct(IntegerConv2D::VT_WINDOW, window); }
-  void add_groups(uint32_t groups) { fbb_.AddElement<uint32_t>(IntegerConv2D::VT_GROUPS, groups, 1); }
-  void add_whole_rows(bool whole_rows) { fbb_.AddElement<uint8_t>(IntegerConv2D::VT_WHOLE_ROWS, static_cast<uint8_t>(whole_rows), 0); }
-  void add_real(bool real) { fbb_.AddElement<uint8_t>(IntegerConv2D::VT_REAL, static_cast<uint8_t>(real), 0); }
-  void add_epilogue(flatbuffers::Offset<Epilogue> epilogue) { fbb_.AddOffset(IntegerConv2D::VT_EPILOGUE, epilogue); }
-  explicit IntegerConv2DBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<IntegerConv2D> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<IntegerConv2D>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<IntegerConv2D> CreateIntegerConv2D(
     flatbuffers::FlatBufferBuilder &_fbb,
@@ -1280,32 +581,14 @@ inline flatbuffers::Offset<IntegerConv2D> CreateIntegerConv2D(
     bool whole_rows = false,
     bool real = false,
     flatbuffers::Offset<Epilogue> epilogue = 0) {
-  IntegerConv2DBuilder builder_(_fbb);
-  builder_.add_epilogue(epilogue);
-  builder_.add_groups(groups);
-  builder_.add_window(window);
-  builder_.add_real(real);
-  builder_.add_whole_rows(whole_rows);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddOffset(IntegerConv2D::VT_EPILOGUE, epilogue);
+  _fbb.AddElement<uint32_t>(IntegerConv2D::VT_GROUPS, groups, 1);
+  _fbb.AddStruct(IntegerConv2D::VT_WINDOW, window);
+  _fbb.AddElement<uint8_t>(IntegerConv2D::VT_REAL, static_cast<uint8_t>(real), 0);
+  _fbb.AddElement<uint8_t>(IntegerConv2D::VT_WHOLE_ROWS, static_cast<uint8_t>(whole_rows), 0);
+  return flatbuffers::Offset<IntegerConv2D>(_fbb.EndTable(start));
 }
-
-struct QuantizedMeanBuilder {
-  typedef QuantizedMean Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_scale(float scale) { fbb_.AddElement<float>(QuantizedMean::VT_SCALE, scale, 1.0f); }
-  void add_input_zero(uint8_t input_zero) { fbb_.AddElement<uint8_t>(QuantizedMean::VT_INPUT_ZERO, input_zero, 0); }
-  void add_zero(uint8_t zero) { fbb_.AddElement<uint8_t>(QuantizedMean::VT_ZERO, zero, 0); }
-  void add_low(uint8_t low) { fbb_.AddElement<uint8_t>(QuantizedMean::VT_LOW, low, 0); }
-  void add_high(uint8_t high) { fbb_.AddElement<uint8_t>(QuantizedMean::VT_HIGH, high, 255); }
-  explicit QuantizedMeanBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<QuantizedMean> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<QuantizedMean>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<QuantizedMean> CreateQuantizedMean(
     flatbuffers::FlatBufferBuilder &_fbb,
@@ -1314,35 +597,14 @@ inline flatbuffers::Offset<QuantizedMean> CreateQuantizedMean(
     uint8_t zero = 0,
     uint8_t low = 0,
     uint8_t high = 255) {
-  QuantizedMeanBuilder builder_(_fbb);
-  builder_.add_scale(scale);
-  builder_.add_high(high);
-  builder_.add_low(low);
-  builder_.add_zero(zero);
-  builder_.add_input_zero(input_zero);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<float>(QuantizedMean::VT_SCALE, scale, 1.0f);
+  _fbb.AddElement<uint8_t>(QuantizedMean::VT_HIGH, high, 255);
+  _fbb.AddElement<uint8_t>(QuantizedMean::VT_LOW, low, 0);
+  _fbb.AddElement<uint8_t>(QuantizedMean::VT_ZERO, zero, 0);
+  _fbb.AddElement<uint8_t>(QuantizedMean::VT_INPUT_ZERO, input_zero, 0);
+  return flatbuffers::Offset<QuantizedMean>(_fbb.EndTable(start));
 }
-
-struct StepBuilder {
-  typedef Step Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_name(flatbuffers::Offset<flatbuffers::String> name) { fbb_.AddOffset(Step::VT_NAME, name); }
-  void add_op_type(Operator op_type) { fbb_.AddElement<uint8_t>(Step::VT_OP_TYPE, static_cast<uint8_t>(op_type), 0); }
-  void add_op(flatbuffers::Offset<void> op) { fbb_.AddOffset(Step::VT_OP, op); }
-  void add_inputs(flatbuffers::Offset<flatbuffers::Vector<uint32_t>> inputs) { fbb_.AddOffset(Step::VT_INPUTS, inputs); }
-  void add_outputs(flatbuffers::Offset<flatbuffers::Vector<uint32_t>> outputs) { fbb_.AddOffset(Step::VT_OUTPUTS, outputs); }
-  void add_tile(const Tile *tile) { fbb_.AddStruct(Step::VT_TILE, tile); }
-  void add_macs(uint64_t macs) { fbb_.AddElement<uint64_t>(Step::VT_MACS, macs, 0); }
-  void add_scratch_bytes(uint64_t scratch_bytes) { fbb_.AddElement<uint64_t>(Step::VT_SCRATCH_BYTES, scratch_bytes, 0); }
-  explicit StepBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<Step> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<Step>(end);
-    return o;
-  }
-};
 
 inline flatbuffers::Offset<Step> CreateStep(
     flatbuffers::FlatBufferBuilder &_fbb,
@@ -1354,16 +616,16 @@ inline flatbuffers::Offset<Step> CreateStep(
     const Tile *tile = nullptr,
     uint64_t macs = 0,
     uint64_t scratch_bytes = 0) {
-  StepBuilder builder_(_fbb);
-  builder_.add_scratch_bytes(scratch_bytes);
-  builder_.add_macs(macs);
-  builder_.add_tile(tile);
-  builder_.add_outputs(outputs);
-  builder_.add_inputs(inputs);
-  builder_.add_op(op);
-  builder_.add_name(name);
-  builder_.add_op_type(op_type);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<uint64_t>(Step::VT_SCRATCH_BYTES, scratch_bytes, 0);
+  _fbb.AddElement<uint64_t>(Step::VT_MACS, macs, 0);
+  _fbb.AddStruct(Step::VT_TILE, tile);
+  _fbb.AddOffset(Step::VT_OUTPUTS, outputs);
+  _fbb.AddOffset(Step::VT_INPUTS, inputs);
+  _fbb.AddOffset(Step::VT_OP, op);
+  _fbb.AddOffset(Step::VT_NAME, name);
+  _fbb.AddElement<uint8_t>(Step::VT_OP_TYPE, static_cast<uint8_t>(op_type), 0);
+  return flatbuffers::Offset<Step>(_fbb.EndTable(start));
 }
 
 inline flatbuffers::Offset<Step> CreateStepDirect(
@@ -1391,27 +653,6 @@ inline flatbuffers::Offset<Step> CreateStepDirect(
       scratch_bytes);
 }
 
-struct PortBuilder {
-  typedef Port Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_name(flatbuffers::Offset<flatbuffers::String> name) { fbb_.AddOffset(Port::VT_NAME, name); }
-  void add_tensor(uint32_t tensor) { fbb_.AddElement<uint32_t>(Port::VT_TENSOR, tensor, 0); }
-  void add_source_shape(flatbuffers::Offset<flatbuffers::Vector<int64_t>> source_shape) { fbb_.AddOffset(Port::VT_SOURCE_SHAPE, source_shape); }
-  void add_source_axes(flatbuffers::Offset<flatbuffers::Vector<uint8_t>> source_axes) { fbb_.AddOffset(Port::VT_SOURCE_AXES, source_axes); }
-  void add_mean(flatbuffers::Offset<flatbuffers::Vector<float>> mean) { fbb_.AddOffset(Port::VT_MEAN, mean); }
-  void add_deviation(flatbuffers::Offset<flatbuffers::Vector<float>> deviation) { fbb_.AddOffset(Port::VT_DEVIATION, deviation); }
-  void add_color(flatbuffers::Offset<flatbuffers::String> color) { fbb_.AddOffset(Port::VT_COLOR, color); }
-  void add_labels(flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>>> labels) { fbb_.AddOffset(Port::VT_LABELS, labels); }
-  explicit PortBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<Port> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<Port>(end);
-    return o;
-  }
-};
-
 inline flatbuffers::Offset<Port> CreatePort(
     flatbuffers::FlatBufferBuilder &_fbb,
     flatbuffers::Offset<flatbuffers::String> name = 0,
@@ -1422,16 +663,16 @@ inline flatbuffers::Offset<Port> CreatePort(
     flatbuffers::Offset<flatbuffers::Vector<float>> deviation = 0,
     flatbuffers::Offset<flatbuffers::String> color = 0,
     flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>>> labels = 0) {
-  PortBuilder builder_(_fbb);
-  builder_.add_labels(labels);
-  builder_.add_color(color);
-  builder_.add_deviation(deviation);
-  builder_.add_mean(mean);
-  builder_.add_source_axes(source_axes);
-  builder_.add_source_shape(source_shape);
-  builder_.add_tensor(tensor);
-  builder_.add_name(name);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddOffset(Port::VT_LABELS, labels);
+  _fbb.AddOffset(Port::VT_COLOR, color);
+  _fbb.AddOffset(Port::VT_DEVIATION, deviation);
+  _fbb.AddOffset(Port::VT_MEAN, mean);
+  _fbb.AddOffset(Port::VT_SOURCE_AXES, source_axes);
+  _fbb.AddOffset(Port::VT_SOURCE_SHAPE, source_shape);
+  _fbb.AddElement<uint32_t>(Port::VT_TENSOR, tensor, 0);
+  _fbb.AddOffset(Port::VT_NAME, name);
+  return flatbuffers::Offset<Port>(_fbb.EndTable(start));
 }
 
 inline flatbuffers::Offset<Port> CreatePortDirect(
@@ -1463,35 +704,18 @@ inline flatbuffers::Offset<Port> CreatePortDirect(
       labels__);
 }
 
-struct StateBuilder {
-  typedef State Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_name(flatbuffers::Offset<flatbuffers::String> name) { fbb_.AddOffset(State::VT_NAME, name); }
-  void add_tensor(uint32_t tensor) { fbb_.AddElement<uint32_t>(State::VT_TENSOR, tensor, 0); }
-  void add_next(uint32_t next) { fbb_.AddElement<uint32_t>(State::VT_NEXT, next, 0); }
-  void add_initial(int32_t initial) { fbb_.AddElement<int32_t>(State::VT_INITIAL, initial, -1); }
-  explicit StateBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<State> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<State>(end);
-    return o;
-  }
-};
-
 inline flatbuffers::Offset<State> CreateState(
     flatbuffers::FlatBufferBuilder &_fbb,
     flatbuffers::Offset<flatbuffers::String> name = 0,
     uint32_t tensor = 0,
     uint32_t next = 0,
     int32_t initial = -1) {
-  StateBuilder builder_(_fbb);
-  builder_.add_initial(initial);
-  builder_.add_next(next);
-  builder_.add_tensor(tensor);
-  builder_.add_name(name);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<int32_t>(State::VT_INITIAL, initial, -1);
+  _fbb.AddElement<uint32_t>(State::VT_NEXT, next, 0);
+  _fbb.AddElement<uint32_t>(State::VT_TENSOR, tensor, 0);
+  _fbb.AddOffset(State::VT_NAME, name);
+  return flatbuffers::Offset<State>(_fbb.EndTable(start));
 }
 
 inline flatbuffers::Offset<State> CreateStateDirect(
@@ -1509,26 +733,12 @@ inline flatbuffers::Offset<State> CreateStateDirect(
       initial);
 }
 
-struct BlockBuilder {
-  typedef Block Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_data(flatbuffers::Offset<flatbuffers::Vector<uint8_t>> data) { fbb_.AddOffset(Block::VT_DATA, data); }
-  explicit BlockBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<Block> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<Block>(end);
-    return o;
-  }
-};
-
 inline flatbuffers::Offset<Block> CreateBlock(
     flatbuffers::FlatBufferBuilder &_fbb,
     flatbuffers::Offset<flatbuffers::Vector<uint8_t>> data = 0) {
-  BlockBuilder builder_(_fbb);
-  builder_.add_data(data);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddOffset(Block::VT_DATA, data);
+  return flatbuffers::Offset<Block>(_fbb.EndTable(start));
 }
 
 inline flatbuffers::Offset<Block> CreateBlockDirect(
@@ -1540,32 +750,16 @@ inline flatbuffers::Offset<Block> CreateBlockDirect(
       data__);
 }
 
-struct CheckVectorBuilder {
-  typedef CheckVector Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_inputs(flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<Block>>> inputs) { fbb_.AddOffset(CheckVector::VT_INPUTS, inputs); }
-  void add_outputs(flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<Block>>> outputs) { fbb_.AddOffset(CheckVector::VT_OUTPUTS, outputs); }
-  void add_tolerance(float tolerance) { fbb_.AddElement<float>(CheckVector::VT_TOLERANCE, tolerance, 0.0f); }
-  explicit CheckVectorBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<CheckVector> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<CheckVector>(end);
-    return o;
-  }
-};
-
 inline flatbuffers::Offset<CheckVector> CreateCheckVector(
     flatbuffers::FlatBufferBuilder &_fbb,
     flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<Block>>> inputs = 0,
     flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<Block>>> outputs = 0,
     float tolerance = 0.0f) {
-  CheckVectorBuilder builder_(_fbb);
-  builder_.add_tolerance(tolerance);
-  builder_.add_outputs(outputs);
-  builder_.add_inputs(inputs);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<float>(CheckVector::VT_TOLERANCE, tolerance, 0.0f);
+  _fbb.AddOffset(CheckVector::VT_OUTPUTS, outputs);
+  _fbb.AddOffset(CheckVector::VT_INPUTS, inputs);
+  return flatbuffers::Offset<CheckVector>(_fbb.EndTable(start));
 }
 
 inline flatbuffers::Offset<CheckVector> CreateCheckVectorDirect(
@@ -1582,31 +776,6 @@ inline flatbuffers::Offset<CheckVector> CreateCheckVectorDirect(
       tolerance);
 }
 
-struct VariantBuilder {
-  typedef Variant Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_name(flatbuffers::Offset<flatbuffers::String> name) { fbb_.AddOffset(Variant::VT_NAME, name); }
-  void add_profile(flatbuffers::Offset<flatbuffers::String> profile) { fbb_.AddOffset(Variant::VT_PROFILE, profile); }
-  void add_buffers(flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<Buffer>>> buffers) { fbb_.AddOffset(Variant::VT_BUFFERS, buffers); }
-  void add_tensors(flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<Tensor>>> tensors) { fbb_.AddOffset(Variant::VT_TENSORS, tensors); }
-  void add_steps(flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<Step>>> steps) { fbb_.AddOffset(Variant::VT_STEPS, steps); }
-  void add_inputs(flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<Port>>> inputs) { fbb_.AddOffset(Variant::VT_INPUTS, inputs); }
-  void add_outputs(flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<Port>>> outputs) { fbb_.AddOffset(Variant::VT_OUTPUTS, outputs); }
-  void add_states(flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<State>>> states) { fbb_.AddOffset(Variant::VT_STATES, states); }
-  void add_arena_bytes(uint64_t arena_bytes) { fbb_.AddElement<uint64_t>(Variant::VT_ARENA_BYTES, arena_bytes, 0); }
-  void add_lane_bytes(uint64_t lane_bytes) { fbb_.AddElement<uint64_t>(Variant::VT_LANE_BYTES, lane_bytes, 0); }
-  void add_checks(flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<CheckVector>>> checks) { fbb_.AddOffset(Variant::VT_CHECKS, checks); }
-  void add_batch(uint32_t batch) { fbb_.AddElement<uint32_t>(Variant::VT_BATCH, batch, 0); }
-  explicit VariantBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<Variant> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<Variant>(end);
-    return o;
-  }
-};
-
 inline flatbuffers::Offset<Variant> CreateVariant(
     flatbuffers::FlatBufferBuilder &_fbb,
     flatbuffers::Offset<flatbuffers::String> name = 0,
@@ -1621,20 +790,20 @@ inline flatbuffers::Offset<Variant> CreateVariant(
     uint64_t lane_bytes = 0,
     flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<CheckVector>>> checks = 0,
     uint32_t batch = 0) {
-  VariantBuilder builder_(_fbb);
-  builder_.add_lane_bytes(lane_bytes);
-  builder_.add_arena_bytes(arena_bytes);
-  builder_.add_batch(batch);
-  builder_.add_checks(checks);
-  builder_.add_states(states);
-  builder_.add_outputs(outputs);
-  builder_.add_inputs(inputs);
-  builder_.add_steps(steps);
-  builder_.add_tensors(tensors);
-  builder_.add_buffers(buffers);
-  builder_.add_profile(profile);
-  builder_.add_name(name);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<uint64_t>(Variant::VT_LANE_BYTES, lane_bytes, 0);
+  _fbb.AddElement<uint64_t>(Variant::VT_ARENA_BYTES, arena_bytes, 0);
+  _fbb.AddElement<uint32_t>(Variant::VT_BATCH, batch, 0);
+  _fbb.AddOffset(Variant::VT_CHECKS, checks);
+  _fbb.AddOffset(Variant::VT_STATES, states);
+  _fbb.AddOffset(Variant::VT_OUTPUTS, outputs);
+  _fbb.AddOffset(Variant::VT_INPUTS, inputs);
+  _fbb.AddOffset(Variant::VT_STEPS, steps);
+  _fbb.AddOffset(Variant::VT_TENSORS, tensors);
+  _fbb.AddOffset(Variant::VT_BUFFERS, buffers);
+  _fbb.AddOffset(Variant::VT_PROFILE, profile);
+  _fbb.AddOffset(Variant::VT_NAME, name);
+  return flatbuffers::Offset<Variant>(_fbb.EndTable(start));
 }
 
 inline flatbuffers::Offset<Variant> CreateVariantDirect(
@@ -1676,29 +845,14 @@ inline flatbuffers::Offset<Variant> CreateVariantDirect(
       batch);
 }
 
-struct KeyValueBuilder {
-  typedef KeyValue Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_key(flatbuffers::Offset<flatbuffers::String> key) { fbb_.AddOffset(KeyValue::VT_KEY, key); }
-  void add_value(flatbuffers::Offset<flatbuffers::String> value) { fbb_.AddOffset(KeyValue::VT_VALUE, value); }
-  explicit KeyValueBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<KeyValue> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<KeyValue>(end);
-    return o;
-  }
-};
-
 inline flatbuffers::Offset<KeyValue> CreateKeyValue(
     flatbuffers::FlatBufferBuilder &_fbb,
     flatbuffers::Offset<flatbuffers::String> key = 0,
     flatbuffers::Offset<flatbuffers::String> value = 0) {
-  KeyValueBuilder builder_(_fbb);
-  builder_.add_value(value);
-  builder_.add_key(key);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddOffset(KeyValue::VT_VALUE, value);
+  _fbb.AddOffset(KeyValue::VT_KEY, key);
+  return flatbuffers::Offset<KeyValue>(_fbb.EndTable(start));
 }
 
 inline flatbuffers::Offset<KeyValue> CreateKeyValueDirect(
@@ -1713,24 +867,6 @@ inline flatbuffers::Offset<KeyValue> CreateKeyValueDirect(
       value__);
 }
 
-struct ModelBuilder {
-  typedef Model Table;
-  flatbuffers::FlatBufferBuilder &fbb_;
-  flatbuffers::uoffset_t start_;
-  void add_producer(flatbuffers::Offset<flatbuffers::String> producer) { fbb_.AddOffset(Model::VT_PRODUCER, producer); }
-  void add_name(flatbuffers::Offset<flatbuffers::String> name) { fbb_.AddOffset(Model::VT_NAME, name); }
-  void add_signature(uint64_t signature) { fbb_.AddElement<uint64_t>(Model::VT_SIGNATURE, signature, 0); }
-  void add_variants(flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<Variant>>> variants) { fbb_.AddOffset(Model::VT_VARIANTS, variants); }
-  void add_metadata(flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<KeyValue>>> metadata) { fbb_.AddOffset(Model::VT_METADATA, metadata); }
-  explicit ModelBuilder(flatbuffers::FlatBufferBuilder &_fbb)
-        : fbb_(_fbb) { start_ = fbb_.StartTable(); }
-  flatbuffers::Offset<Model> Finish() {
-    const auto end = fbb_.EndTable(start_);
-    auto o = flatbuffers::Offset<Model>(end);
-    return o;
-  }
-};
-
 inline flatbuffers::Offset<Model> CreateModel(
     flatbuffers::FlatBufferBuilder &_fbb,
     flatbuffers::Offset<flatbuffers::String> producer = 0,
@@ -1738,13 +874,13 @@ inline flatbuffers::Offset<Model> CreateModel(
     uint64_t signature = 0,
     flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<Variant>>> variants = 0,
     flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<KeyValue>>> metadata = 0) {
-  ModelBuilder builder_(_fbb);
-  builder_.add_signature(signature);
-  builder_.add_metadata(metadata);
-  builder_.add_variants(variants);
-  builder_.add_name(name);
-  builder_.add_producer(producer);
-  return builder_.Finish();
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<uint64_t>(Model::VT_SIGNATURE, signature, 0);
+  _fbb.AddOffset(Model::VT_METADATA, metadata);
+  _fbb.AddOffset(Model::VT_VARIANTS, variants);
+  _fbb.AddOffset(Model::VT_NAME, name);
+  _fbb.AddOffset(Model::VT_PRODUCER, producer);
+  return flatbuffers::Offset<Model>(_fbb.EndTable(start));
 }
 
 inline flatbuffers::Offset<Model> CreateModelDirect(
