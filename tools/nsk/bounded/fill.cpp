@@ -22,7 +22,7 @@ graph filler::run() {
 
 void filler::look_at(const node& n) {
   m_lengths.follow(n);
-  reading r(m_lengths, n);
+  interpretation r(m_lengths, n);
   begin(n);
   m_reading = &r;
   const value_facts* facts = n.outputs.empty() ? nullptr : m_lengths.facts(n.outputs[0]);

@@ -20,7 +20,7 @@ class filler : public node_writer {
   explicit filler(const graph& g);
   graph run();
 
-  reading& at() { return *m_reading; }
+  interpretation& at() { return *m_reading; }
   lengths& known() { return m_lengths; }
 
   /// An amount at run time, an int64 without dimensions.
@@ -63,7 +63,7 @@ class filler : public node_writer {
 
   const graph& m_source;
   lengths m_lengths;
-  reading* m_reading = nullptr;
+  interpretation* m_reading = nullptr;
   std::map<value_id, source> m_sources;           ///< by the first output of the operator that chooses
   std::map<value_id, value_id> m_length_outputs;  ///< of nsk.Length, by its operand
   std::map<int, value_id> m_counts;

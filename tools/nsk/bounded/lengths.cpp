@@ -152,7 +152,7 @@ void lengths::follow(const node& n) {
       if (n.outputs[i] != no_value)
         m_same[n.outputs[i]] = m_computed.emplace(text + "#" + std::to_string(i), n.outputs[i]).first->second;
   const bool bounded = reads_bounded(n), counted = reads_count(n);
-  reading r(*this, n);
+  interpretation r(*this, n);
   if (bounded || counted) {
     if (follow_numbers(r)) return;
     if (counted)
@@ -178,13 +178,13 @@ std::set<std::string> bounded_outputs(const graph& g) {
 
 // One node.
 
-std::vector<amount> reading::numbers(std::size_t i) const {
+std::vector<amount> interpretation::numbers(std::size_t i) const {
   std::vector<amount> list = m_lengths.numbers(m_node.inputs[i]);
   if (list.empty() && count_of(shape(i)) != 0) refuse("'" + input(i).name + "' must be constant there");
   return list;
 }
 
-std::vector<i64> reading::constants(std::size_t i) const {
+std::vector<i64> interpretation::constants(std::size_t i) const {
   std::vector<i64> list;
   for (const amount& a : numbers(i)) {
     if (a.varies()) refuse("'" + input(i).name + "' must be constant there");
@@ -193,13 +193,13 @@ std::vector<i64> reading::constants(std::size_t i) const {
   return list;
 }
 
-std::size_t reading::axis(i64 a, std::size_t of_rank) const {
+std::size_t interpretation::axis(i64 a, std::size_t of_rank) const {
   if (a < 0) a += static_cast<i64>(of_rank);
   if (a < 0 || a >= static_cast<i64>(of_rank)) refuse("it names an axis that does not exist");
   return static_cast<std::size_t>(a);
 }
 
-void reading::result(std::size_t o, const std::vector<amount>& axes, bool picks) {
+void interpretation::result(std::size_t o, const std::vector<amount>& axes, bool picks) {
   if (!wants(o)) return;
   const shape_t& y = out_shape(o);
   bool varies = false, fits = axes.size() == y.size();
@@ -211,17 +211,17 @@ void reading::result(std::size_t o, const std::vector<amount>& axes, bool picks)
   if (varies) m_lengths.set(m_node.outputs[o], {axes, {}, picks});
 }
 
-void reading::require_whole(std::size_t i, const char* why) const {
+void interpretation::require_whole(std::size_t i, const char* why) const {
   if (bounded(i)) refuse(i, why);
 }
 
-void reading::refuse(std::size_t i, const std::string& why) const {
+void interpretation::refuse(std::size_t i, const std::string& why) const {
   m_lengths.refuse_reading(m_node, m_node.inputs[i], why);
 }
 
-void reading::refuse(const std::string& why) const { m_lengths.refuse(m_node, why); }
+void interpretation::refuse(const std::string& why) const { m_lengths.refuse(m_node, why); }
 
-bool reading::picks(std::size_t i) const {
+bool interpretation::picks(std::size_t i) const {
   const value_facts* f = m_lengths.facts(m_node.inputs[i]);
   return f == nullptr || f->axes.empty() || f->picks;
 }

@@ -12,7 +12,7 @@ namespace {
 using amounts = std::vector<amount>;
 using maybe = std::optional<amounts>;
 
-maybe lengths_of(reading& r) {
+maybe lengths_of(interpretation& r) {
   if (!r.bounded(0)) return std::nullopt;
   const amounts axes = r.axes(0);
   if (r.op().op == "Size") {
@@ -33,7 +33,7 @@ maybe lengths_of(reading& r) {
   return amounts(axes.begin() + begin, axes.begin() + end);
 }
 
-maybe joined(reading& r) {
+maybe joined(interpretation& r) {
   amounts all;
   for (std::size_t i = 0; i < r.input_count(); ++i) {
     const amounts part = r.all().numbers(r.op().inputs[i]);
@@ -43,7 +43,7 @@ maybe joined(reading& r) {
   return all;
 }
 
-maybe gathered(reading& r) {
+maybe gathered(interpretation& r) {
   const amounts from = r.all().numbers(r.op().inputs[0]), at = r.all().numbers(r.op().inputs[1]);
   if (from.empty() || r.rank(0) != 1 || (at.empty() && count_of(r.shape(1)) != 0)) return std::nullopt;
   amounts list;
@@ -55,7 +55,7 @@ maybe gathered(reading& r) {
   return list;
 }
 
-maybe sliced(reading& r) {
+maybe sliced(interpretation& r) {
   const amounts from = r.all().numbers(r.op().inputs[0]);
   if (from.empty() || r.rank(0) != 1) return std::nullopt;
   const std::vector<slice_part> parts = slice_parts(r);
@@ -64,7 +64,7 @@ maybe sliced(reading& r) {
 }
 
 /// The larger or the smaller of two, where one of them is a number, or always is.
-std::optional<amount> extreme(reading& r, const amount& a, const amount& b, bool largest) {
+std::optional<amount> extreme(interpretation& r, const amount& a, const amount& b, bool largest) {
   counts& c = r.known_counts();
   if (a == b) return a;
   if (c.low(a) >= c.high(b)) return largest ? a : b;
@@ -76,14 +76,14 @@ std::optional<amount> extreme(reading& r, const amount& a, const amount& b, bool
 }
 
 /// 1 or 0 where it is one of them for all counts.
-std::optional<amount> compared(reading& r, const amount& a, const amount& b) {
+std::optional<amount> compared(interpretation& r, const amount& a, const amount& b) {
   const counts& c = r.known_counts();
   if (a == b) return number(1);
   if (c.low(a) > c.high(b) || c.low(b) > c.high(a)) return number(0);
   return std::nullopt;
 }
 
-std::optional<amount> combined(reading& r, const std::string& op, const amount& a, const amount& b) {
+std::optional<amount> combined(interpretation& r, const std::string& op, const amount& a, const amount& b) {
   if (op == "Add" || op == "Sum") return added(a, b, 1);
   if (op == "Sub") return added(a, b, -1);
   if (op == "Mul") return product(a, b);
@@ -94,7 +94,7 @@ std::optional<amount> combined(reading& r, const std::string& op, const amount& 
 }
 
 /// The elements of operands that are repeated to the length of the result; they have one axis at most.
-maybe folded(reading& r) {
+maybe folded(interpretation& r) {
   const auto length = static_cast<std::size_t>(count_of(r.out_shape()));
   amounts all;
   for (std::size_t i = 0; i < r.input_count(); ++i) {
@@ -114,7 +114,7 @@ maybe folded(reading& r) {
   return all;
 }
 
-maybe reduced(reading& r) {
+maybe reduced(interpretation& r) {
   const amounts from = r.all().numbers(r.op().inputs[0]);
   const std::vector<bool> axes = reduced_axes(r);
   if (from.empty() || r.rank(0) != 1 || !axes[0]) return std::nullopt;
@@ -130,7 +130,7 @@ maybe reduced(reading& r) {
 }
 
 /// Where(condition, x, y) of a condition that is known.
-maybe selected(reading& r) {
+maybe selected(interpretation& r) {
   const auto length = static_cast<std::size_t>(count_of(r.out_shape()));
   amounts parts[3], all;
   for (std::size_t i = 0; i < 3; ++i) {
@@ -145,7 +145,7 @@ maybe selected(reading& r) {
   return all;
 }
 
-maybe numbers_of(reading& r) {
+maybe numbers_of(interpretation& r) {
   const std::string& op = r.op().op;
   const auto is = [&](std::initializer_list<const char*> names) {
     return std::any_of(names.begin(), names.end(), [&](const char* name) { return op == name; });
@@ -176,7 +176,7 @@ maybe numbers_of(reading& r) {
 
 }
 
-bool follow_numbers(reading& r) {
+bool follow_numbers(interpretation& r) {
   if (!r.op().domain.empty() || r.op().outputs.size() != 1) return false;
   const element type = r.all().source().values[static_cast<std::size_t>(r.op().outputs[0])].type;
   if (type != element::i64 && type != element::i32 && type != element::boolean) return false;

@@ -14,9 +14,9 @@ namespace nsk::tool::bounded {
 class filler;
 
 /// One node, as the rules of the first column read it.
-class reading {
+class interpretation {
  public:
-  reading(lengths& l, const node& n) : m_lengths(l), m_node(n) {}
+  interpretation(lengths& l, const node& n) : m_lengths(l), m_node(n) {}
 
   const node& op() const { return m_node; }
   lengths& all() { return m_lengths; }
@@ -54,7 +54,7 @@ class reading {
 };
 
 struct rule {
-  void (*follow)(reading&);
+  void (*follow)(interpretation&);
   /// Null: each used element is computed from used ones as the operator stands.
   void (*fill)(filler&) = nullptr;
 };
@@ -65,9 +65,9 @@ const rule* find_rule(const node& n);
 bool shapes_by_values(const node& n);
 
 /// Axes over which an operator with an attribute or operand `axes` reduces, one flag per axis of its operand.
-std::vector<bool> reduced_axes(const reading& r);
+std::vector<bool> reduced_axes(const interpretation& r);
 /// Axes over which Softmax and its like, CumSum, TopK, ArgMax and LpNormalization compute, one flag per axis.
-std::vector<bool> computed_axes(const reading& r);
+std::vector<bool> computed_axes(const interpretation& r);
 
 /// What Slice takes along one axis.
 struct slice_part {
@@ -75,52 +75,52 @@ struct slice_part {
   amount start, end;
   i64 step;
 };
-std::vector<slice_part> slice_parts(const reading& r);
+std::vector<slice_part> slice_parts(const interpretation& r);
 /// Elements that Pad adds before and behind each axis.
 struct pad_widths {
   std::vector<i64> before;
   std::vector<amount> after;
 };
-pad_widths pads_of(const reading& r);
+pad_widths pads_of(const interpretation& r);
 
 /// Notes the numbers that integer arithmetic makes of counts. Returns whether there are any.
-bool follow_numbers(reading& r);
+bool follow_numbers(interpretation& r);
 
 // Rules of the first column.
-void follow_elementwise(reading& r);
-void follow_reduction(reading& r);
-void follow_lines(reading& r);
-void follow_arg(reading& r);
-void follow_top_k(reading& r);
-void follow_layer_norm(reading& r);
-void follow_rows(reading& r);
-void follow_resize(reading& r);
-void follow_mat_mul(reading& r);
-void follow_gemm(reading& r);
-void follow_transpose(reading& r);
-void follow_squeeze(reading& r);
-void follow_unsqueeze(reading& r);
-void follow_reshape(reading& r);
-void follow_flatten(reading& r);
-void follow_concat(reading& r);
-void follow_split(reading& r);
-void follow_slice(reading& r);
-void follow_pad(reading& r);
-void follow_tile(reading& r);
-void follow_expand(reading& r);
-void follow_constant_of_shape(reading& r);
-void follow_range(reading& r);
-void follow_gather(reading& r);
-void follow_gather_elements(reading& r);
-void follow_gather_nd(reading& r);
-void follow_scatter_elements(reading& r);
-void follow_scatter_nd(reading& r);
-void follow_one_hot(reading& r);
-void follow_regions(reading& r);
-void follow_chosen(reading& r);
-void follow_unique(reading& r);
-void follow_suppression(reading& r);
-void follow_length(reading& r);
+void follow_elementwise(interpretation& r);
+void follow_reduction(interpretation& r);
+void follow_lines(interpretation& r);
+void follow_arg(interpretation& r);
+void follow_top_k(interpretation& r);
+void follow_layer_norm(interpretation& r);
+void follow_rows(interpretation& r);
+void follow_resize(interpretation& r);
+void follow_mat_mul(interpretation& r);
+void follow_gemm(interpretation& r);
+void follow_transpose(interpretation& r);
+void follow_squeeze(interpretation& r);
+void follow_unsqueeze(interpretation& r);
+void follow_reshape(interpretation& r);
+void follow_flatten(interpretation& r);
+void follow_concat(interpretation& r);
+void follow_split(interpretation& r);
+void follow_slice(interpretation& r);
+void follow_pad(interpretation& r);
+void follow_tile(interpretation& r);
+void follow_expand(interpretation& r);
+void follow_constant_of_shape(interpretation& r);
+void follow_range(interpretation& r);
+void follow_gather(interpretation& r);
+void follow_gather_elements(interpretation& r);
+void follow_gather_nd(interpretation& r);
+void follow_scatter_elements(interpretation& r);
+void follow_scatter_nd(interpretation& r);
+void follow_one_hot(interpretation& r);
+void follow_regions(interpretation& r);
+void follow_chosen(interpretation& r);
+void follow_unique(interpretation& r);
+void follow_suppression(interpretation& r);
+void follow_length(interpretation& r);
 
 // Of the second.
 void fill_divisor(filler& f);

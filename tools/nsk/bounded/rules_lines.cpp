@@ -10,7 +10,7 @@ namespace {
 /// The used elements along an axis that several operands share: those that vary agree, and no other is longer than 1.
 class shared_axis {
  public:
-  explicit shared_axis(reading& r) : m_r(r) {}
+  explicit shared_axis(interpretation& r) : m_r(r) {}
   void add(std::size_t i, const amount& a) {
     if (a.varies() && m_all.varies() && a != m_all) m_r.refuse(i, "an operand has another number of them");
     if (a.varies()) m_all = a, m_operand = i;
@@ -23,14 +23,14 @@ class shared_axis {
   const amount& all() const { return m_all; }
 
  private:
-  reading& m_r;
+  interpretation& m_r;
   amount m_all = number(1);
   std::size_t m_operand = 0;
   i64 m_longest = 1;
 };
 
 /// The same for two operands of a sum of products, whose lengths are equal.
-void require_equal(reading& r, const amount& a, const amount& b) {
+void require_equal(interpretation& r, const amount& a, const amount& b) {
   if (a != b && (a.varies() || b.varies())) r.refuse("a sum over them meets another number of elements");
 }
 
@@ -51,7 +51,7 @@ bool meets(const std::vector<amount>& axes, const std::vector<bool>& chosen) {
 }
 
 /// Axes of operands that are repeated along each other's, all but the last `inner` ones.
-std::vector<amount> broadcast_axes(reading& r, std::size_t rank, std::size_t inner) {
+std::vector<amount> broadcast_axes(interpretation& r, std::size_t rank, std::size_t inner) {
   std::vector<amount> axes;
   for (std::size_t d = 0; d + inner < rank; ++d) {
     shared_axis all(r);
@@ -69,7 +69,7 @@ std::vector<amount> broadcast_axes(reading& r, std::size_t rank, std::size_t inn
 
 }
 
-void follow_elementwise(reading& r) {
+void follow_elementwise(interpretation& r) {
   const std::size_t rank = r.out_shape().size();
   std::vector<amount> axes = broadcast_axes(r, rank, 0);
   for (std::size_t d = 0; d < rank; ++d)
@@ -77,7 +77,7 @@ void follow_elementwise(reading& r) {
   r.result(0, axes, (r.op().op == "Identity" || r.op().op == "Cast") && r.picks(0));
 }
 
-std::vector<bool> reduced_axes(const reading& r) {
+std::vector<bool> reduced_axes(const interpretation& r) {
   std::vector<i64> axes = r.op().integers("axes");
   if (r.has(1)) axes = r.constants(1);
   const bool none = axes.empty() && r.op().integer("noop_with_empty_axes", 0) != 0;
@@ -86,7 +86,7 @@ std::vector<bool> reduced_axes(const reading& r) {
   return reduced;
 }
 
-std::vector<bool> computed_axes(const reading& r) {
+std::vector<bool> computed_axes(const interpretation& r) {
   const node& n = r.op();
   std::vector<bool> axes(r.rank(0), false);
   if (n.op == "CumSum") {
@@ -101,7 +101,7 @@ std::vector<bool> computed_axes(const reading& r) {
   return axes;
 }
 
-void follow_reduction(reading& r) {
+void follow_reduction(interpretation& r) {
   const std::vector<bool> reduced = reduced_axes(r);
   const element type = r.input(0).type;
   if (meets(r.axes(0), reduced)) {
@@ -112,21 +112,21 @@ void follow_reduction(reading& r) {
   r.result(0, without(r.axes(0), reduced, r.op().integer("keepdims", 1) != 0));
 }
 
-void follow_lines(reading& r) {
+void follow_lines(interpretation& r) {
   static_cast<void>(computed_axes(r));
   for (std::size_t i = 1; i < r.input_count(); ++i)
     if (r.has(i)) r.require_whole(i, "it is no list of axes");
   r.result(0, r.axes(0));
 }
 
-void follow_arg(reading& r) {
+void follow_arg(interpretation& r) {
   const std::vector<bool> along = computed_axes(r);
   if (meets(r.axes(0), along) && r.op().integer("select_last_index", 0) != 0)
     r.refuse(0, "the last of equal elements may be none of them");
   r.result(0, without(r.axes(0), along, r.op().integer("keepdims", 1) != 0), true);
 }
 
-void follow_top_k(reading& r) {
+void follow_top_k(interpretation& r) {
   std::vector<amount> axes = r.axes(0);
   const std::size_t axis = r.axis(r.op().integer("axis", -1), axes.size());
   const amount k = r.op().version < 10 ? number(r.op().integer("k", 0)) : r.numbers(1).at(0);
@@ -138,7 +138,7 @@ void follow_top_k(reading& r) {
   r.result(1, axes, true);
 }
 
-void follow_layer_norm(reading& r) {
+void follow_layer_norm(interpretation& r) {
   const std::vector<amount> axes = r.axes(0);
   const std::size_t first = r.axis(r.op().integer("axis", -1), axes.size());
   std::vector<bool> normalised(axes.size(), false);
@@ -150,7 +150,7 @@ void follow_layer_norm(reading& r) {
 }
 
 /// Layers that compute each row, along the first axis, from that row and from operands that all rows share.
-void follow_rows(reading& r) {
+void follow_rows(interpretation& r) {
   for (std::size_t i = 1; i < r.input_count(); ++i) r.require_whole(i, "all rows share that operand");
   std::vector<amount> axes = r.axes(0);
   for (std::size_t d = 1; d < axes.size(); ++d)
@@ -165,7 +165,7 @@ void follow_rows(reading& r) {
   }
 }
 
-void follow_resize(reading& r) {
+void follow_resize(interpretation& r) {
   for (std::size_t i = 1; i < r.input_count(); ++i)
     if (r.has(i) && !r.input(i).constant) r.refuse(0, "sizes or scales are not constant");
   if (r.has(3) || r.op().integers("axes").size() != 0 ||
@@ -182,7 +182,7 @@ void follow_resize(reading& r) {
   r.result(0, axes);
 }
 
-void follow_mat_mul(reading& r) {
+void follow_mat_mul(interpretation& r) {
   const std::vector<amount> a = r.axes(0), b = r.axes(1);
   if (a.empty() || b.empty()) r.refuse("an operand is a scalar");
   require_equal(r, a.back(), b.size() == 1 ? b[0] : b[b.size() - 2]);
@@ -193,7 +193,7 @@ void follow_mat_mul(reading& r) {
   r.result(0, axes);
 }
 
-void follow_gemm(reading& r) {
+void follow_gemm(interpretation& r) {
   const bool a_transposed = r.op().integer("transA", 0) != 0, b_transposed = r.op().integer("transB", 0) != 0;
   const std::vector<amount> a = r.axes(0), b = r.axes(1);
   require_equal(r, a[a_transposed ? 0 : 1], b[b_transposed ? 1 : 0]);

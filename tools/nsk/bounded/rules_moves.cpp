@@ -15,7 +15,7 @@ i64 product_of(const shape_t& s, std::size_t first, std::size_t last) {
   return p;
 }
 
-std::vector<i64> axes_list(const reading& r, std::size_t rank) {
+std::vector<i64> axes_list(const interpretation& r, std::size_t rank) {
   std::vector<i64> axes = r.op().integers("axes");
   if (r.has(1)) axes = r.constants(1);
   for (i64& a : axes) a = static_cast<i64>(r.axis(a, rank));
@@ -24,7 +24,7 @@ std::vector<i64> axes_list(const reading& r, std::size_t rank) {
 }
 
 /// The only axis that varies; refuses several.
-std::size_t varying_axis(const reading& r, const std::vector<amount>& axes, const char* why) {
+std::size_t varying_axis(const interpretation& r, const std::vector<amount>& axes, const char* why) {
   std::size_t found = axes.size();
   for (std::size_t d = 0; d < axes.size(); ++d) {
     if (!axes[d].varies()) continue;
@@ -36,7 +36,7 @@ std::size_t varying_axis(const reading& r, const std::vector<amount>& axes, cons
 
 /// Elements in the same order in another shape: axis `from` of the operand becomes axis `to` of the result, with what
 /// is behind it in the one or the other.
-void reshape_axis(reading& r, std::size_t from, std::size_t to) {
+void reshape_axis(interpretation& r, std::size_t from, std::size_t to) {
   const shape_t &x = r.shape(0), &y = r.out_shape();
   const i64 inner_x = product_of(x, from + 1, x.size()), inner_y = product_of(y, to + 1, y.size());
   const std::optional<amount> elements = product(r.axes(0)[from], number(inner_x)),
@@ -50,7 +50,7 @@ void reshape_axis(reading& r, std::size_t from, std::size_t to) {
 
 }
 
-void follow_transpose(reading& r) {
+void follow_transpose(interpretation& r) {
   const std::vector<amount> from = r.axes(0);
   const std::vector<i64> order = r.op().integers("perm");
   std::vector<amount> axes;
@@ -59,7 +59,7 @@ void follow_transpose(reading& r) {
   r.result(0, axes, r.picks(0));
 }
 
-void follow_squeeze(reading& r) {
+void follow_squeeze(interpretation& r) {
   const std::vector<amount> from = r.axes(0);
   const std::vector<i64> gone = axes_list(r, from.size());
   std::vector<amount> axes;
@@ -72,14 +72,14 @@ void follow_squeeze(reading& r) {
   r.result(0, axes, r.picks(0));
 }
 
-void follow_unsqueeze(reading& r) {
+void follow_unsqueeze(interpretation& r) {
   std::vector<amount> axes = r.axes(0);
   for (const i64 a : axes_list(r, r.out_shape().size())) axes.insert(axes.begin() + a, number(1));
   r.result(0, axes, r.picks(0));
 }
 
 /// The axis of the result that has them: the one whose length says so, or else the one that is open.
-std::size_t target_axis(const reading& r, const std::vector<amount>& target) {
+std::size_t target_axis(const interpretation& r, const std::vector<amount>& target) {
   const std::vector<amount> from = r.axes(0);
   const bool copies = r.op().integer("allowzero", 0) == 0;
   std::size_t found = target.size(), open = target.size();
@@ -93,7 +93,7 @@ std::size_t target_axis(const reading& r, const std::vector<amount>& target) {
   return found != target.size() ? found : open;
 }
 
-void follow_reshape(reading& r) {
+void follow_reshape(interpretation& r) {
   const std::vector<amount> target = r.numbers(1), from = r.axes(0);
   const std::size_t axis = varying_axis(r, from, "several of its axes have as many elements as were chosen"),
                     to = target_axis(r, target);
@@ -103,14 +103,14 @@ void follow_reshape(reading& r) {
     r.refuse("its shape and its elements are of different numbers");
 }
 
-void follow_flatten(reading& r) {
+void follow_flatten(interpretation& r) {
   const std::vector<amount> from = r.axes(0);
   const i64 given = r.op().integer("axis", 1), split = given < 0 ? given + static_cast<i64>(from.size()) : given;
   const std::size_t axis = varying_axis(r, from, "several of its axes have as many elements as were chosen");
   reshape_axis(r, axis, static_cast<i64>(axis) < split ? 0 : 1);
 }
 
-void follow_concat(reading& r) {
+void follow_concat(interpretation& r) {
   const std::size_t rank = r.out_shape().size(), along = r.axis(r.op().integer("axis", 1), rank);
   std::vector<amount> axes, parts;
   bool picks = true;
@@ -131,7 +131,7 @@ void follow_concat(reading& r) {
   r.result(0, axes, picks);
 }
 
-void follow_split(reading& r) {
+void follow_split(interpretation& r) {
   const std::vector<amount> from = r.axes(0);
   const std::size_t along = r.axis(r.op().integer("axis", 0), from.size());
   if (from[along].varies()) r.refuse(0, "they are split into parts of fixed lengths");
@@ -143,7 +143,7 @@ void follow_split(reading& r) {
   }
 }
 
-std::vector<slice_part> slice_parts(const reading& r) {
+std::vector<slice_part> slice_parts(const interpretation& r) {
   std::vector<amount> lists[2];
   std::vector<i64> axes, steps;
   if (r.op().version < 10) {
@@ -176,7 +176,7 @@ std::vector<slice_part> slice_parts(const reading& r) {
   return parts;
 }
 
-void follow_slice(reading& r) {
+void follow_slice(interpretation& r) {
   std::vector<amount> axes = r.axes(0);
   counts& c = r.known_counts();
   for (const slice_part& p : slice_parts(r)) {
@@ -204,7 +204,7 @@ void follow_slice(reading& r) {
   r.result(0, axes, r.picks(0));
 }
 
-pad_widths pads_of(const reading& r) {
+pad_widths pads_of(const interpretation& r) {
   const std::size_t rank = r.rank(0);
   pad_widths p{std::vector<i64>(rank, 0), std::vector<amount>(rank, number(0))};
   std::vector<amount> given;
@@ -224,7 +224,7 @@ pad_widths pads_of(const reading& r) {
   return p;
 }
 
-void follow_pad(reading& r) {
+void follow_pad(interpretation& r) {
   std::vector<amount> axes = r.axes(0);
   const pad_widths pads = pads_of(r);
   for (std::size_t d = 0; d < axes.size(); ++d) {
@@ -246,7 +246,7 @@ void follow_pad(reading& r) {
   r.result(0, axes);
 }
 
-void follow_tile(reading& r) {
+void follow_tile(interpretation& r) {
   std::vector<amount> axes = r.axes(0);
   if (r.op().version < 6) r.refuse("Tile of opset 1 is not supported behind them");
   const std::vector<amount> repeats = r.numbers(1);
@@ -257,7 +257,7 @@ void follow_tile(reading& r) {
   r.result(0, axes);
 }
 
-void follow_expand(reading& r) {
+void follow_expand(interpretation& r) {
   const std::vector<amount> target = r.numbers(1), from = r.axes(0);
   const std::size_t rank = r.out_shape().size();
   std::vector<amount> axes;
@@ -276,10 +276,10 @@ void follow_expand(reading& r) {
   r.result(0, axes);
 }
 
-void follow_constant_of_shape(reading& r) { r.result(0, r.numbers(0)); }
+void follow_constant_of_shape(interpretation& r) { r.result(0, r.numbers(0)); }
 
 /// A Range between numbers that follow from counts; others choose (follow_chosen).
-void follow_range(reading& r) {
+void follow_range(interpretation& r) {
   if (chooses(r.op())) return follow_chosen(r);
   const amount start = r.numbers(0).at(0), limit = r.numbers(1).at(0), step = r.numbers(2).at(0);
   if (start.varies() || step != number(1)) r.refuse("it does not go from a constant to their number in steps of 1");

@@ -22,7 +22,7 @@ std::vector<amount> joined(const std::vector<amount>& a, std::size_t first, std:
 
 }
 
-void follow_gather(reading& r) {
+void follow_gather(interpretation& r) {
   const std::vector<amount> x = r.axes(0), at = r.axes(1);
   const std::size_t axis = r.axis(r.op().integer("axis", 0), x.size());
   std::vector<amount> axes = joined(x, 0, axis, at, 0, at.size());
@@ -30,7 +30,7 @@ void follow_gather(reading& r) {
   r.result(0, axes, !x[axis].varies() && r.input(1).constant && r.picks(0));
 }
 
-void follow_gather_elements(reading& r) {
+void follow_gather_elements(interpretation& r) {
   const std::vector<amount> x = r.axes(0), at = r.axes(1);
   const std::size_t axis = r.axis(r.op().integer("axis", 0), x.size());
   for (std::size_t d = 0; d < x.size(); ++d)
@@ -38,14 +38,14 @@ void follow_gather_elements(reading& r) {
   r.result(0, at);
 }
 
-void follow_gather_nd(reading& r) {
+void follow_gather_nd(interpretation& r) {
   const std::vector<amount> x = r.axes(0), at = r.axes(1);
   if (r.op().integer("batch_dims", 0) != 0) r.refuse("batch_dims is not 0");
   if (at.empty() || at.back().varies()) r.refuse(1, "an index would have as many coordinates");
   r.result(0, joined(at, 0, at.size() - 1, x, static_cast<std::size_t>(at.back().plus), x.size()));
 }
 
-void follow_scatter_elements(reading& r) {
+void follow_scatter_elements(interpretation& r) {
   const std::vector<amount> x = r.axes(0), at = r.axes(1), updates = r.axes(2);
   const std::size_t axis = r.axis(r.op().integer("axis", 0), x.size());
   std::size_t varying = 0;
@@ -59,7 +59,7 @@ void follow_scatter_elements(reading& r) {
   r.result(0, x);
 }
 
-void follow_scatter_nd(reading& r) {
+void follow_scatter_nd(interpretation& r) {
   const std::vector<amount> x = r.axes(0), at = r.axes(1), updates = r.axes(2);
   if (at.empty() || at.back().varies()) r.refuse(1, "an index would have as many coordinates");
   const auto coordinates = static_cast<std::size_t>(at.back().plus);
@@ -70,7 +70,7 @@ void follow_scatter_nd(reading& r) {
   r.result(0, x);
 }
 
-void follow_one_hot(reading& r) {
+void follow_one_hot(interpretation& r) {
   for (const std::size_t i : {1, 2}) r.require_whole(i, "it is the depth or the values");
   std::vector<amount> axes = r.axes(0);
   const std::size_t axis = r.axis(r.op().integer("axis", -1), axes.size() + 1);
@@ -78,7 +78,7 @@ void follow_one_hot(reading& r) {
   r.result(0, axes);
 }
 
-void follow_regions(reading& r) {
+void follow_regions(interpretation& r) {
   r.require_whole(0, "regions are cut from it");
   const std::vector<amount> regions = r.axes(1), images = r.axes(2);
   if (regions.size() != 2 || images.size() != 1 || regions[1].varies() || regions[0] != images[0])
@@ -89,7 +89,7 @@ void follow_regions(reading& r) {
 }
 
 /// NonZero, Compress and a Range that counts at run time.
-void follow_chosen(reading& r) {
+void follow_chosen(interpretation& r) {
   const node& n = r.op();
   const i64 rows = n.integer(reference::suppression_bound, 0);
   if (rows > max_rows)
@@ -115,7 +115,7 @@ void follow_chosen(reading& r) {
   r.result(0, axes, true);
 }
 
-void follow_unique(reading& r) {
+void follow_unique(interpretation& r) {
   r.require_whole(0, "Unique would count what is none of them");
   const node& n = r.op();
   const amount count = r.known_counts().chosen("unique " + r.all().same_as(n.outputs[0]),
@@ -131,7 +131,7 @@ void follow_unique(reading& r) {
   r.result(3, {count}, true);
 }
 
-void follow_suppression(reading& r) {
+void follow_suppression(interpretation& r) {
   const node& n = r.op();
   const std::vector<amount> boxes = r.axes(0), scores = r.axes(1);
   for (const std::size_t d : {0, 1})
@@ -146,6 +146,6 @@ void follow_suppression(reading& r) {
 }
 
 /// The count itself (nsk.Length).
-void follow_length(reading& r) { static_cast<void>(r); }
+void follow_length(interpretation& r) { static_cast<void>(r); }
 
 }

@@ -78,7 +78,7 @@ box box_of_port(const json& port, const char* group) {
 }
 
 /// Boxes in an order that edges follow: inputs, steps, outputs.
-struct image {
+struct drawing {
   std::vector<box> boxes;
   layout_request request;
 };
@@ -92,8 +92,8 @@ std::vector<step_edge> output_edges(const variant_view& v) {
   return edges;
 }
 
-image image_of(const model& m, const json& v) {
-  image p;
+drawing drawing_of(const model& m, const json& v) {
+  drawing p;
   const int inputs = static_cast<int>(v["inputs"].size()), steps = static_cast<int>(v["steps"].size());
   for (const json& port : v["inputs"]) p.boxes.push_back(box_of_port(port, "input"));
   for (const json& step : v["steps"]) p.boxes.push_back(box_of(step));
@@ -131,7 +131,7 @@ void draw_arrow(svg_page& page, const point& to) {
   page.path(format_text("M%.1f %.1f l-3.5 -6 h7 z", x, y), "fill=\"#777\"");
 }
 
-void draw_boxes(svg_page& page, const image& p, const graph_layout& layout) {
+void draw_boxes(svg_page& page, const drawing& p, const graph_layout& layout) {
   for (std::size_t i = 0; i < p.boxes.size(); ++i) {
     const box& b = p.boxes[i];
     const double x = layout.boxes[i].x + margin, y = layout.boxes[i].y + head, width = p.request.widths[i];
@@ -144,7 +144,7 @@ void draw_boxes(svg_page& page, const image& p, const graph_layout& layout) {
   }
 }
 
-double draw_legend(svg_page& page, const image& p) {
+double draw_legend(svg_page& page, const drawing& p) {
   std::vector<std::string> groups;
   for (const box& b : p.boxes)
     if (std::find(groups.begin(), groups.end(), b.group) == groups.end()) groups.push_back(b.group);
@@ -161,7 +161,7 @@ double draw_legend(svg_page& page, const image& p) {
 
 std::string graph_svg(const model& m, const json& report) {
   const json& v = report["variants"][0];
-  const image p = image_of(m, v);
+  const drawing p = drawing_of(m, v);
   const graph_layout layout = lay_out(p.request);
   svg_page page(style);
   page.text(margin, 34, report["name"].get<std::string>(), "class=\"title\"");

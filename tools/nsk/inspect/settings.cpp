@@ -3,7 +3,7 @@
 
 #include <netsuke/format/kinds.hpp>
 #include "errors.hpp"
-#include "inspect/needs.hpp"
+#include "inspect/required_settings.hpp"
 #include "write/schema.hpp"
 
 namespace nsk::tool {
@@ -62,7 +62,7 @@ std::string reduce_identifier(int i) { return enumerator_name("ReduceKind", i); 
 std::string pool_identifier(int i) { return enumerator_name("PoolKind", i); }
 
 /// What kernels of layers on floats are needed, where it is less than the defaults.
-std::string variants_text(const session_needs& n) {
+std::string variants_text(const required_settings& n) {
   const auto uses = [&](op o) { return n.ops[static_cast<std::size_t>(o)]; };
   const bool multiplies = uses(op::conv_2d) || uses(op::fully_connected) || uses(op::mat_mul) || uses(op::recurrent);
   std::string text;
@@ -80,7 +80,7 @@ std::string variants_text(const session_needs& n) {
 }
 
 std::string settings_source(const model& m, const std::string& name) {
-  const session_needs n = needs_of(m);
+  const required_settings n = required_settings_of(m);
   const std::string type = settings_name(name);
   std::string text = "// Printed by `nsk inspect --settings`: what '" + printable(name) + "' needs, and no more.\n";
   text += "#if !defined(NSK_HAS_" + type + ")\n#define NSK_HAS_" + type + "\n#include <netsuke/netsuke.hpp>\n\n";
@@ -98,7 +98,7 @@ std::string settings_source(const model& m, const std::string& name) {
 }
 
 std::string kernel_aliases(const variant_view& v) {
-  const session_needs n = needs_of(v);
+  const required_settings n = required_settings_of(v);
   const auto flag = [](bool value) { return value ? ", true" : ", false"; };
   std::string text =
       "/// What kernels have code for: functions behind the sums of layers, fast paths, whether tiles take pairs of\n"

@@ -187,7 +187,7 @@ struct new_files::file {
   }
 
   /// What was there before is there again, as far as it was kept and nobody else has written since.
-  void take_back() {
+  void roll_back() {
     if (!is_at(target, own)) return;
     if (is_swapped)
       swap_files(name, target);
@@ -241,7 +241,7 @@ void new_files::commit() {
   for (std::size_t i = 0; i < m_files.size(); ++i) {
     const int code = m_files[i]->put_in_place(m_files.size() > 1);
     if (code == 0) continue;
-    take_back(i);
+    roll_back(i);
     refuse_write(m_files[i]->path, code);
   }
   for (const auto& f : m_files) f->drop_name();
@@ -251,8 +251,8 @@ void new_files::commit() {
   m_hold.reset();
 }
 
-void new_files::take_back(std::size_t count) {
-  while (count-- > 0) m_files[count]->take_back();
+void new_files::roll_back(std::size_t count) {
+  while (count-- > 0) m_files[count]->roll_back();
 }
 
 std::string target_of(const std::string& path) {

@@ -37,7 +37,7 @@ class new_files {
   struct device {
     std::string path, content;
   };
-  void take_back(std::size_t count);
+  void roll_back(std::size_t count);
 
   waiting m_how;
   std::unique_ptr<signal_hold> m_hold;  ///< from the first change to the last

@@ -12,7 +12,7 @@
 #include "passes/canonicalise/constants.hpp"
 #include "passes/canonicalise/moves.hpp"
 #include "passes/canonicalise/rules.hpp"
-#include "passes/canonicalise/stored_numbers.hpp"
+#include "passes/canonicalise/int8_layers.hpp"
 #include "passes/canonicalise/transposition.hpp"
 #include "passes/canonicalise/windows.hpp"
 

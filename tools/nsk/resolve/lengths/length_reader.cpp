@@ -65,10 +65,10 @@ void length_reader::look_at(const node& n) {
   if (t.replays) return;
   for (const value_id v : n.outputs)
     if (const value* old = m_view.before(v)) t.lengths.add(old->shape, m_view.at(v).shape);
-  doubt_results(m_view, n);
+  check_ambiguous_results(m_view, n);
   note_merges(m_view, n);
   const auto changed = [&](value_id v) { return m_view.changed(v); };
-  if (std::any_of(n.inputs.begin(), n.inputs.end(), changed)) doubt_node(m_view, n);
+  if (std::any_of(n.inputs.begin(), n.inputs.end(), changed)) check_ambiguous_node(m_view, n);
 }
 
 void length_reader::finish() {

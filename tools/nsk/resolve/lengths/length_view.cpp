@@ -87,7 +87,7 @@ const constant_choice* length_view::choice_of(const node& n) const {
   return found == m_trial.choices.end() ? nullptr : &found->second;
 }
 
-void length_view::doubt_for_good(const node& n, const std::string& why) {
+void length_view::mark_ambiguous_for_good(const node& n, const std::string& why) {
   m_trial.doubts.push_back({describe(the_graph(), n) + ": " + why});
 }
 

@@ -112,7 +112,7 @@ class length_view : public graph_pair {
   length_literal integers(const node& n, std::size_t input, const char* attribute) const;
 
   /// Notes that the graph may be another one than the source's author would export, of the same shapes.
-  void doubt_for_good(const node& n, const std::string& why);
+  void mark_ambiguous_for_good(const node& n, const std::string& why);
   /// The same where it is because of numbers, unless --constant settles them.
   void doubt(const node& n, const std::string& why);
   /// The same where shapes may be others, and nothing behind the node says anything: throws no_reading.
@@ -150,9 +150,9 @@ void follow_rows(length_view& view, const node& n);
 /// Notes the axes that a Reshape merged into one.
 void note_merges(length_view& view, const node& n);
 /// Notes what shows that the results of a node are not what the source's author would export.
-void doubt_results(length_view& view, const node& n);
+void check_ambiguous_results(length_view& view, const node& n);
 /// The same of a node one of whose operands has other lengths.
-void doubt_node(length_view& view, const node& n);
+void check_ambiguous_node(length_view& view, const node& n);
 
 /// The pads that auto_pad SAME_UPPER gives an axis, before and behind it.
 std::pair<std::int64_t, std::int64_t> same_pads(std::int64_t length, std::int64_t kernel, std::int64_t stride,

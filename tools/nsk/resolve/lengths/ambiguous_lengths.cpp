@@ -25,14 +25,14 @@ bool has_positive(const array& a) {
   return false;
 }
 
-void doubt_unknown(length_view& view, const node& n) {
+void check_ambiguous_unknown(length_view& view, const node& n) {
   const bool known = n.domain.empty() && (suits_any_length(n.op) || broadcasts(n.op) || is_of_elements(n.op));
   if (!known)
     throw no_reading({describe(view.the_graph(), n) + ": it is not known how its numbers follow from other lengths"});
 }
 
 /// Axes that were equally long and are not: one of them is 1 now, and would be repeated.
-void doubt_broadcast(length_view& view, const node& n) {
+void check_ambiguous_broadcast(length_view& view, const node& n) {
   if (!broadcasts(n.op) && n.op != "MatMul") return;
   const std::size_t behind = n.op == "MatMul" ? 2 : 0;
   for (std::size_t i = 0; i < n.inputs.size(); ++i)
@@ -43,13 +43,13 @@ void doubt_broadcast(length_view& view, const node& n) {
         continue;
       for (std::size_t k = 1 + behind; k <= std::min(a.size(), b.size()); ++k)
         if (a[a.size() - k] == b[b.size() - k] && now_a[a.size() - k] != now_b[b.size() - k])
-          view.doubt_for_good(n, "operands that have the same length in the source have " +
-                                     std::to_string(now_a[a.size() - k]) + " and " +
-                                     std::to_string(now_b[b.size() - k]));
+          view.mark_ambiguous_for_good(n, "operands that have the same length in the source have " +
+                                              std::to_string(now_a[a.size() - k]) + " and " +
+                                              std::to_string(now_b[b.size() - k]));
     }
 }
 
-void doubt_concat(length_view& view, const node& n) {
+void check_ambiguous_concat(length_view& view, const node& n) {
   for (std::size_t i = 0; i < n.inputs.size(); ++i) {
     if (!view.is_own_constant(n, i)) continue;
     const array& a = *view.at(n.inputs[i]).constant;
@@ -60,7 +60,7 @@ void doubt_concat(length_view& view, const node& n) {
   }
 }
 
-void doubt_rounding(length_view& view, const node& n) {
+void check_ambiguous_rounding(length_view& view, const node& n) {
   shape_t was, now;
   const shape_t& made = view.at(n.outputs[0]).shape;
   if (n.name.rfind("RESIZE_NEAREST", 0) != 0 || !view.shapes_of(n.inputs[0], was, now)) return;
@@ -70,7 +70,7 @@ void doubt_rounding(length_view& view, const node& n) {
 }
 
 /// Constants that an exporter makes for one length.
-void doubt_operands(length_view& view, const node& n) {
+void check_ambiguous_operands(length_view& view, const node& n) {
   struct made_for {
     const char* op;
     std::size_t input;
@@ -82,11 +82,11 @@ void doubt_operands(length_view& view, const node& n) {
         made_for{"GridSample", 1, "grid"}, made_for{"RoiAlign", 1, "regions"}, made_for{"Compress", 1, "condition"}})
     if (n.op == m.op && view.is_own_constant(n, m.input))
       view.stop(n, std::string("its ") + m.what + " may be made for the lengths in the source");
-  if (n.op == "Concat") doubt_concat(view, n);
-  if (n.op == "Resize") doubt_rounding(view, n);
+  if (n.op == "Concat") check_ambiguous_concat(view, n);
+  if (n.op == "Resize") check_ambiguous_rounding(view, n);
 }
 
-void doubt_indices(length_view& view, const node& n) {
+void check_ambiguous_indices(length_view& view, const node& n) {
   const bool finds = n.op.rfind("Gather", 0) == 0 || n.op.rfind("Scatter", 0) == 0;
   if (finds && view.is_own_constant(n, 1) && view.indexes_changed_axis(n) &&
       has_positive(*view.at(n.inputs[1]).constant))
@@ -139,7 +139,7 @@ bool is_padded_for_readers(const length_view& view, const std::string& name, con
 }
 
 /// Pads are the network's own where they are those of the windows behind them.
-void doubt_pads(length_view& view, const node& n) {
+void check_ambiguous_pads(length_view& view, const node& n) {
   shape_t was, now;
   const value* made = view.before(n.outputs[0]);
   if (made == nullptr || !view.shapes_of(n.inputs[0], was, now) || made->shape.size() != was.size()) return;
@@ -158,30 +158,30 @@ void doubt_pads(length_view& view, const node& n) {
 
 }
 
-void doubt_results(length_view& view, const node& n) {
+void check_ambiguous_results(length_view& view, const node& n) {
   for (const value_id v : n.outputs) {
     const value* old = view.before(v);
     if (old == nullptr) continue;
     const shape_t &was = old->shape, &now = view.at(v).shape;
     const std::size_t before_it = view.trial().doubts.size();
     if (was.size() != now.size())
-      view.doubt_for_good(
+      view.mark_ambiguous_for_good(
           n, "its result has " + std::to_string(now.size()) + " axes instead of " + std::to_string(was.size()));
     for (std::size_t d = 0; d < was.size() && was.size() == now.size(); ++d)
       if (was[d] == 1 && now[d] > 1)
-        view.doubt_for_good(
+        view.mark_ambiguous_for_good(
             n, "axis " + std::to_string(d) + " of its result is 1 long in the source, where exporters and " +
                    "broadcasting leave out what it needs now that it is " + std::to_string(now[d]) + " long");
     view.trial().was_one = view.trial().was_one || view.trial().doubts.size() > before_it;
   }
 }
 
-void doubt_node(length_view& view, const node& n) {
-  doubt_unknown(view, n);
-  doubt_broadcast(view, n);
-  doubt_operands(view, n);
-  doubt_indices(view, n);
-  if (n.op == "Pad") doubt_pads(view, n);
+void check_ambiguous_node(length_view& view, const node& n) {
+  check_ambiguous_unknown(view, n);
+  check_ambiguous_broadcast(view, n);
+  check_ambiguous_operands(view, n);
+  check_ambiguous_indices(view, n);
+  if (n.op == "Pad") check_ambiguous_pads(view, n);
 }
 
 }

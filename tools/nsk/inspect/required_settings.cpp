@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "inspect/needs.hpp"
+#include "inspect/required_settings.hpp"
 
 #include <algorithm>
 #include <netsuke/format/packing.hpp>
@@ -40,7 +40,7 @@ product product_of(const step_view& s) {
 }
 
 /// Few rows are multiplied by several panels anyway, without prefetching.
-void add_product(session_needs& n, const step_view& s) {
+void add_product(required_settings& n, const step_view& s) {
   const product p = product_of(s);
   if (p.rows <= kernels::gemv_max_rows) return;
   const std::int64_t tile = s.op() == op::recurrent || s.tile().channels == 0 ? p.channels : s.tile().channels;
@@ -50,21 +50,21 @@ void add_product(session_needs& n, const step_view& s) {
   n.prefetch_weights = n.prefetch_weights || (whole > 0 && kernels::is_prefetched(p.depth, p.channels, p.weight_bytes));
 }
 
-void add_kinds(session_needs& n, const step_view& s) {
+void add_kinds(required_settings& n, const step_view& s) {
   if (s.op() == op::reduce) n.reduce_kinds.set(static_cast<std::size_t>(s.params<op::reduce>().kind));
   if (s.op() == op::pool_2d && !impl::is_float_operator_on_bytes(s))
     n.pool_kinds.set(static_cast<std::size_t>(s.params<op::pool_2d>().kind));
 }
 
 /// The fast paths that a step takes on some instruction set: registers of 1 to 16 floats.
-void add_paths(session_needs& n, const step_view& s) {
+void add_paths(required_settings& n, const step_view& s) {
   for (const int lanes : {1, 4, 8, 16}) {
     const fast_path path = path_of(s, {lanes, lanes == 16 ? 32 : 16});
     if (path != fast_path::general) n.paths.set(static_cast<std::size_t>(path));
   }
 }
 
-void add_weights(session_needs& n, const step_view& s) {
+void add_weights(required_settings& n, const step_view& s) {
   n.winograd = n.winograd || algorithm_of(s) != conv_algorithm::direct;
   n.half_weights = n.half_weights || impl::has_half_weights(s);
   n.byte_weights = n.byte_weights || impl::has_byte_weights(s);
@@ -74,7 +74,7 @@ void add_weights(session_needs& n, const step_view& s) {
   n.weight_offsets = n.weight_offsets || impl::has_weight_offset(s);
 }
 
-void add_variant(session_needs& n, const variant_view& v) {
+void add_variant(required_settings& n, const variant_view& v) {
   n.functions.set(static_cast<std::size_t>(function::identity));
   for (int i = 0; i < v.step_count(); ++i) {
     const step_view s = v.step(i);
@@ -89,14 +89,14 @@ void add_variant(session_needs& n, const variant_view& v) {
 
 }
 
-session_needs needs_of(const variant_view& v) {
-  session_needs n;
+required_settings required_settings_of(const variant_view& v) {
+  required_settings n;
   add_variant(n, v);
   return n;
 }
 
-session_needs needs_of(const model& m) {
-  session_needs n;
+required_settings required_settings_of(const model& m) {
+  required_settings n;
   for (int v = 0; v < m.variant_count(); ++v) add_variant(n, m.variant(v));
   return n;
 }

@@ -15,7 +15,7 @@ constexpr std::size_t reduce_kind_count = static_cast<std::size_t>(reduce_kind::
 /// What steps of a model need, each thing as the member of nsk::default_settings that has its name says it; sets have a
 /// bit for each enumerator. `quads`: whether there are layers of stored integers, to which unsafe_quads and
 /// weight_offsets belong.
-struct session_needs {
+struct required_settings {
   std::bitset<op_count> ops;
   std::bitset<function_count> functions;
   bool winograd = false, half_weights = false, byte_weights = false;
@@ -27,7 +27,7 @@ struct session_needs {
 };
 
 /// Returns what all steps of a variant, or of all variants, need, the latter two on whatever instruction set profits.
-session_needs needs_of(const variant_view& v);
-session_needs needs_of(const model& m);
+required_settings required_settings_of(const variant_view& v);
+required_settings required_settings_of(const model& m);
 
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /// Between real and stored numbers: QuantizeLinear, DequantizeLinear, DynamicQuantizeLinear.
-#include "passes/canonicalise/stored_numbers.hpp"
+#include "passes/canonicalise/int8_layers.hpp"
 
 #include <cmath>
 #include <limits>
