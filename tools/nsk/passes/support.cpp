@@ -364,31 +364,40 @@ std::string operators_page() {
   };
   std::string page =
       "# Operators that import\n\n"
-      "Written by `nsk operators`; a test compares. ONNX, default domain, every opset up to 28. Everything that "
-      "depends "
-      "on constants and shapes\n"
-      "only is folded at conversion by the reference evaluator and needs no kernel; `If` with a known condition "
-      "disappears, with another one\n"
-      "both branches are computed; `Loop` and `Scan` with a known number of iterations are unrolled; functions of the "
-      "model are inlined.\n\n"
+      "Written by `nsk operators`; a test compares. ONNX, default domain, every opset up to 28.\n"
+      "\n"
+      "- What depends on constants and shapes alone is folded at conversion by the reference evaluator and needs no "
+      "kernel.\n"
+      "- `If` with a known condition disappears; with another one both branches are computed.\n"
+      "- `Loop` and `Scan` with a known number of iterations are unrolled; functions of the model are inlined.\n"
+      "\n"
       "| ONNX operator | becomes | what there is, and limits |\n| --- | --- | --- |\n";
   page += table(supported_operators());
   page +=
-      "\n## Folded only\nThese are known to the reference evaluator and disappear where their inputs are constants or "
-      "shapes; on data they are refused:\n" +
+      "\n"
+      "## Folded only\n"
+      "\n"
+      "The reference evaluator knows these. They disappear where their inputs are constants or shapes; on data they "
+      "are refused:\n" +
       list(folded_operators()) +
       ".\n\n"
-      "With `--dequantize` QuantizeLinear, DequantizeLinear, DynamicQuantizeLinear, MatMulInteger, ConvInteger, "
-      "QLinearMatMul and QLinearConv\nbecome Clip, MatMul and Conv in float32; scales and zero points are constants, "
-      "one "
-      "or one per position of an axis.\n\n"
+      "With `--dequantize`, operators of stored integers (QuantizeLinear, DequantizeLinear, DynamicQuantizeLinear, "
+      "MatMulInteger, ConvInteger,\n"
+      "QLinearMatMul, QLinearConv) become Clip, MatMul and Conv in float32. Scales and zero points are constants, one "
+      "or one per position of an axis.\n"
+      "\n"
       "Anything else is refused at conversion with the node's name, operator, opset and shapes, and what would "
       "help.\n\n"
-      "## TensorFlow Lite\nThe first subgraph of a .tflite file, or that of `--signature`. Operators become those of "
-      "the table above, with its "
-      "limits. Float16, bfloat16 and sparse constants are widened\nat conversion, and integer weights for float32 "
-      "activations "
-      "(dynamic range); quantised models compute their integers; what\nlasts from run to run becomes states.\n\n"
+      "## TensorFlow Lite\n"
+      "\n"
+      "The first subgraph of a .tflite file, or that of `--signature`. Operators become those of the table above, with "
+      "its limits.\n"
+      "\n"
+      "- Float16, bfloat16 and sparse constants are widened at conversion, and integer weights for float32 activations "
+      "(dynamic range).\n"
+      "- Quantised models compute their integers.\n"
+      "- What lasts from run to run becomes states.\n"
+      "\n"
       "| TensorFlow Lite operator | becomes | what there is, and limits |\n| --- | --- | --- |\n";
   page += table(supported_tflite_operators());
   return page;
