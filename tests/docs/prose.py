@@ -23,10 +23,7 @@ PARAGRAPH = 90  # words, maximum
 NUMBERS = 3.0   # per 100 words
 
 # Pages that are not held yet. A page that keeps the limits must leave the list.
-NOT_YET = {
-    "docs/reference/architecture.md",
-    "docs/reference/file.md",
-}
+NOT_YET = set()
 
 VERSIONED = ("Android|Arm|C|CMake|Clang|clang|cl|D3D|Debian|Direct3D|ES|Engine|FlatBuffers|GCC|GL|GLSL|HLSL|Java|Linux|LiteRT|MNN|MSVC|Meson|Metal|Model|NDK|NNE|ONNX|OpenGL|"
              "OpenVINO|PyTorch|Python|Runtime|SDK|SPIR-V|Sentis|Studio|TensorFlow|Ubuntu|Unity|Unreal|Vulkan|Windows|Xcode|clang-format|g\\+\\+|gcc|iOS|issue|macOS|ncnn|"
