@@ -27,7 +27,7 @@ std::map<std::string, array> results_of(runner& r, const variant_view& v) {
 }
 
 /// What an output of the source is: computed, or a constant; null where there is none.
-const array* wanted_of(const graph& g, const std::map<std::string, array>& computed, const std::string& name) {
+const array* expected_of(const graph& g, const std::map<std::string, array>& computed, const std::string& name) {
   const auto found = computed.find(name);
   if (found != computed.end()) return &found->second;
   const value_id constant = g.find(name);
@@ -54,24 +54,24 @@ double noise_sums::decibels() const {
   return std::clamp(10 * std::log10(m_signal / m_noise), -max_decibels, max_decibels);
 }
 
-std::vector<port_noise> noise_of(const graph& g, const std::map<std::string, array>& wanted, const model& m, runner& r,
-                                 const std::map<std::string, array>& inputs, int variant,
-                                 const std::function<array(const std::string& name, const array& found)>& meaning) {
+std::vector<port_noise> noise_of(const graph& g, const std::map<std::string, array>& source_inputs, const model& m,
+                                 runner& r, const std::map<std::string, array>& file_inputs, int variant,
+                                 const std::function<array(const std::string& name, const array& found)>& dequantized) {
   const variant_view v = m.variant(variant);
-  give_inputs_and_states(r, v, inputs);
+  give_inputs_and_states(r, v, file_inputs);
   r.run();
-  const std::map<std::string, array> exact =
-      evaluate_source(g, in_source_shapes(g, wanted), [](const std::string&, array&) {});
+  const auto watch_nothing = [](const std::string&, array&) {};
+  const std::map<std::string, array> exact = evaluate_source(g, in_source_shapes(g, source_inputs), watch_nothing);
   std::vector<port_noise> result;
   for (const auto& [name, found] : results_of(r, v)) {
-    const array* want = wanted_of(g, exact, name);
-    const bool same_rank = want != nullptr && want->shape.size() == found.shape.size();
-    const array used = same_rank ? used_part(found, want->shape) : found;
-    if (want == nullptr || want->count() != used.count())
+    const array* expected = expected_of(g, exact, name);
+    const bool same_rank = expected != nullptr && expected->shape.size() == found.shape.size();
+    const array used = same_rank ? used_part(found, expected->shape) : found;
+    if (expected == nullptr || expected->count() != used.count())
       refuse("the source model has no output '" + name + "' of shape " + to_string(found.shape) +
              ": the .nsk file was made from another model, or with other options");
     noise_sums sums;
-    sums.add(*want, meaning(name, used));
+    sums.add(*expected, dequantized(name, used));
     result.push_back({name, sums.decibels()});
   }
   std::stable_sort(result.begin(), result.end(),

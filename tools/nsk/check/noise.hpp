@@ -30,11 +30,11 @@ struct port_noise {
   double decibels;
 };
 
-/// Runs a variant on `inputs`, and its float source `g`, resolved for the variant's shapes, on `wanted`, states among
-/// them. Returns the noise of each output and of what each state holds next, the worst first; `meaning` returns the
-/// numbers that an output of the file stands for. Refuses outputs that the source has not.
-std::vector<port_noise> noise_of(const graph& g, const std::map<std::string, array>& wanted, const model& m, runner& r,
-                                 const std::map<std::string, array>& inputs, int variant,
-                                 const std::function<array(const std::string& name, const array& found)>& meaning);
+/// Runs a variant on `file_inputs`, and its float source `g`, resolved for the variant's shapes, on `source_inputs`,
+/// states among them. Returns the noise of each output and of what each state holds next, the worst first;
+/// `dequantized` returns the numbers that an output of the file stands for. Refuses outputs that the source has not.
+std::vector<port_noise> noise_of(const graph& g, const std::map<std::string, array>& source_inputs, const model& m,
+                                 runner& r, const std::map<std::string, array>& file_inputs, int variant,
+                                 const std::function<array(const std::string& name, const array& found)>& dequantized);
 
 }

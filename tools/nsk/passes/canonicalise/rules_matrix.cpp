@@ -9,53 +9,69 @@
 namespace nsk::tool::canonical {
 namespace {
 
+/// Numbers of a Gemm: alpha A B + beta C.
+struct gemm_numbers {
+  double alpha, beta;
+  bool transpose_b;
+};
+
+/// Emits the layer of a constant B, whose weights take alpha, and whose bias takes beta C where `bias_is_c`.
+void gemm_by_constant(context& c, const gemm_numbers& n, int x, bool bias_is_c, int result) {
+  const shape_t& b = c.in_shape(1);
+  const auto depth = static_cast<std::size_t>(b[n.transpose_b ? 1 : 0]),
+             outputs = static_cast<std::size_t>(b[n.transpose_b ? 0 : 1]);
+  const std::vector<double> source = weights(c, 1, "B");
+  dense_parameters d;
+  d.depth = static_cast<int>(depth);
+  d.outputs = static_cast<int>(outputs);
+  d.weights.resize(depth * outputs);
+  for (std::size_t k = 0; k < depth; ++k)
+    for (std::size_t o = 0; o < outputs; ++o)
+      d.weights[k * outputs + o] = n.alpha * (n.transpose_b ? source[o * depth + k] : source[k * outputs + o]);
+  d.bias.assign(outputs, 0.0);
+  if (bias_is_c) {
+    const std::vector<double> bias = numbers(c, 2, "C");
+    for (std::size_t o = 0; o < outputs; ++o) d.bias[o] = n.beta * bias[bias.size() == 1 ? 0 : o];
+  }
+  c.emit(std::move(d), {x}, result);
+}
+
+/// Emits the product of computed A and B, times alpha.
+void gemm_by_values(context& c, const gemm_numbers& n, int x, int result) {
+  int right = c.in(1);
+  if (n.transpose_b) right = transposed(c, right, {1, 0}, "transB");
+  const int unscaled = n.alpha == 1 ? result : c.temporary("plain", c.out_shape());
+  c.emit(mat_mul_params{}, {x, right}, unscaled);
+  if (n.alpha != 1) combine(c, binary_kind::mul, unscaled, scalar(c, "alpha", n.alpha), "", result);
+}
+
+/// Emits the sum of a product and beta C.
+void add_scaled_c(context& c, double beta, int product) {
+  if (beta == 1) {
+    c.emit(binary_params{binary_kind::add}, {product, c.in(2)});
+    return;
+  }
+  const int scaled = c.temporary("beta", c.in_shape(2));
+  c.emit(binary_params{binary_kind::mul}, {c.in(2), constant(c, "beta_value", {}, {beta})}, scaled);
+  c.emit(binary_params{binary_kind::add}, {product, scaled});
+}
+
 void gemm(context& c) {
   const node& n = c.op();
-  const double alpha = n.number("alpha", 1), beta = n.number("beta", 1);
-  const bool transpose_a = n.integer("transA", 0) != 0, transpose_b = n.integer("transB", 0) != 0;
-  const bool adds = c.has(2) && beta != 0;
-  const shape_t& b = c.in_shape(1);
-  const shape_t& out = c.out_shape();
+  const gemm_numbers g{n.number("alpha", 1), n.number("beta", 1), n.integer("transB", 0) != 0};
   int x = c.in(0);
-  if (transpose_a) x = transposed(c, x, {1, 0}, "transA");
-  const auto depth = static_cast<std::size_t>(b[transpose_b ? 1 : 0]),
-             outputs = static_cast<std::size_t>(b[transpose_b ? 0 : 1]);
-  const bool constant_b = c.input(1).constant != nullptr;
-  const bool bias_per_column = adds && c.input(2).constant != nullptr &&
-                               (c.in_shape(2).empty() || c.in_shape(2).back() == count_of(c.in_shape(2)));
-  int product = adds && !bias_per_column ? c.temporary("product", out) : c.out();
-  if (constant_b) {
-    const std::vector<double> source = weights(c, 1, "B");
-    dense_parameters d;
-    d.depth = static_cast<int>(depth);
-    d.outputs = static_cast<int>(outputs);
-    d.weights.resize(depth * outputs);
-    for (std::size_t k = 0; k < depth; ++k)
-      for (std::size_t o = 0; o < outputs; ++o)
-        d.weights[k * outputs + o] = alpha * (transpose_b ? source[o * depth + k] : source[k * outputs + o]);
-    d.bias.assign(outputs, 0.0);
-    if (bias_per_column) {
-      const std::vector<double> bias = numbers(c, 2, "C");
-      for (std::size_t o = 0; o < outputs; ++o) d.bias[o] = beta * bias[bias.size() == 1 ? 0 : o];
-    }
-    c.emit(std::move(d), {x}, product);
-  } else {
-    int right = c.in(1);
-    if (transpose_b) right = transposed(c, right, {1, 0}, "transB");
-    if (bias_per_column) product = c.temporary("product", out);
-    const int plain = alpha == 1 ? product : c.temporary("plain", out);
-    c.emit(mat_mul_params{}, {x, right}, plain);
-    if (alpha != 1) combine(c, binary_kind::mul, plain, scalar(c, "alpha", alpha), "", product);
-  }
-  if (product != c.out()) {
-    if (beta != 1) {
-      const int scaled = c.temporary("beta", c.in_shape(2));
-      c.emit(binary_params{binary_kind::mul}, {c.in(2), constant(c, "beta_value", {}, {beta})}, scaled);
-      c.emit(binary_params{binary_kind::add}, {product, scaled});
-    } else {
-      c.emit(binary_params{binary_kind::add}, {product, c.in(2)});
-    }
-  }
+  if (n.integer("transA", 0) != 0) x = transposed(c, x, {1, 0}, "transA");
+  const bool constant_b = c.input(1).constant != nullptr, adds = c.has(2) && g.beta != 0;
+  // a constant C of one number, or of one for each column, is the bias of a layer
+  const bool bias_is_c = adds && constant_b && c.input(2).constant != nullptr &&
+                         (c.in_shape(2).empty() || c.in_shape(2).back() == count_of(c.in_shape(2)));
+  const bool adds_after = adds && !bias_is_c;
+  const int product = adds_after ? c.temporary("product", c.out_shape()) : c.out();
+  if (constant_b)
+    gemm_by_constant(c, g, x, bias_is_c, product);
+  else
+    gemm_by_values(c, g, x, product);
+  if (adds_after) add_scaled_c(c, g.beta, product);
 }
 
 /// Determinants and inverses of the matrices in the last two axes.

@@ -62,12 +62,13 @@ class byte_joiner : byte_rewriter {
     return t && is_flip(*t) ? o : nullptr;
   }
 
+  /// Folds a table into the one that reads it.
   bool join_tables(std::size_t i) {
     operation& o = at(i);
     auto* second = o.as<byte_table_parameters>();
     const operation* before = second ? producer(o.inputs[0]) : nullptr;
     const byte_table* first = table_of(before);
-    if (before && !first && second->channels.empty()) return join_behind_channels(i);
+    if (before && !first && second->channels.empty()) return fold_into_channel_tables(i);
     if (!first) return false;
     if (!second->channels.empty()) {
       const std::vector<std::uint8_t> old = second->channels;
@@ -82,19 +83,19 @@ class byte_joiner : byte_rewriter {
     return true;
   }
 
-  /// A table behind one for each channel, which nobody else reads.
-  bool join_behind_channels(std::size_t i) {
+  /// Folds a table into the tables of channels that it reads, and nobody else: channels[c][b] = table[channels[c][b]].
+  bool fold_into_channel_tables(std::size_t i) {
     operation& o = at(i);
-    const byte_table* t = table_of(&o);
+    const byte_table* table = table_of(&o);
     operation* source = sole_producer(o.inputs[0]);
-    auto* first = source ? source->as<byte_table_parameters>() : nullptr;
-    if (!first || first->channels.empty()) return false;
-    for (std::uint8_t& b : first->channels) b = (*t)[b];
+    auto* channel_tables = source ? source->as<byte_table_parameters>() : nullptr;
+    if (!channel_tables || channel_tables->channels.empty()) return false;
+    for (std::uint8_t& b : channel_tables->channels) b = (*table)[b];
     take_over(source, i, o.output);
     return true;
   }
 
-  /// A table that changes neither bytes nor their type.
+  /// Drops a table that changes neither bytes nor their type.
   bool drop_table(std::size_t i) {
     operation& o = at(i);
     const byte_table* t = table_of(&o);

@@ -310,7 +310,37 @@ class fuser : rewriter {
       }
     return true;
   }
-  /// rows(dense(x)) + other: the layer adds other, its rows in the shape of the layer's.
+  /// Returns the layer whose rows `v` holds in another shape, where nobody else reads them and it adds nothing yet.
+  operation* dense_behind(int v) {
+    operation* source = sole_producer(v);
+    while (source && keeps_rows(*source)) source = sole_producer(source->inputs[0]);
+    const bool takes = source && source->output != v && source->as<dense_parameters>();
+    return takes && source->post.residual == no_value ? source : nullptr;
+  }
+  /// Moves `dense` to `i`, behind what computes `other`, which it then adds; the sum at `i` becomes a reshape of it.
+  void move_to_residual(operation& dense, int other, std::size_t i) {
+    operation& o = at(i);
+    const shape_t rows = m_p.shape(dense.output);
+    const auto add_value = [&](const char* what) { return m_p.add({o.name + what, element::f32, rows, nullptr}); };
+    const int residual = add_value("#rows"), sum = add_value("#sum");
+    operation reshape;
+    reshape.name = o.name;
+    reshape.source = o.source;
+    reshape.inputs = {other};
+    reshape.output = residual;
+    reshape.p = reshape_parameters{};
+    operation layer = std::move(dense);
+    dense = {};
+    layer.name += "+" + o.name;
+    layer.output = sum;
+    layer.post.residual = residual;
+    layer.post.activation_first = layer.post.fn != function::identity;
+    o.p = reshape_parameters{};
+    o.inputs = {sum};
+    insert(i, {std::move(reshape), std::move(layer)});
+  }
+  /// Lets a layer whose rows are reshaped add what is added to them.
+  /// Before: d = dense(x); s = reshape(d) + other. After: r = reshape(other); d = dense(x) + r; s = reshape(d).
   bool merge_moved_residual(std::size_t i) {
     operation& o = at(i);
     if (!is_plain_sum(o)) return false;
@@ -319,28 +349,9 @@ class fuser : rewriter {
     for (std::size_t side = 0; side < 2; ++side) {
       const int v = o.inputs[side], other = o.inputs[1 - side];
       if (m_p.is_constant(other) || m_p.shape(v) != m_p.shape(o.output) || m_p.shape(other) != m_p.shape(v)) continue;
-      operation* source = sole_producer(v);
-      while (source && keeps_rows(*source)) source = sole_producer(source->inputs[0]);
-      if (!source || source->output == v || !source->as<dense_parameters>() || source->post.residual != no_value)
-        continue;
-      const shape_t rows = m_p.shape(source->output);
-      const auto add = [&](const char* what) { return m_p.add({o.name + what, element::f32, rows, nullptr}); };
-      const int residual = add("#rows"), sum = add("#sum");
-      operation reshape;
-      reshape.name = o.name;
-      reshape.source = o.source;
-      reshape.inputs = {other};
-      reshape.output = residual;
-      reshape.p = reshape_parameters{};
-      operation layer = std::move(*source);
-      *source = {};
-      layer.name += "+" + o.name;
-      layer.output = sum;
-      layer.post.residual = residual;
-      layer.post.activation_first = layer.post.fn != function::identity;
-      o.p = reshape_parameters{};
-      o.inputs = {sum};
-      insert(i, {std::move(reshape), std::move(layer)});
+      operation* dense = dense_behind(v);
+      if (!dense) continue;
+      move_to_residual(*dense, other, i);
       return true;
     }
     return false;

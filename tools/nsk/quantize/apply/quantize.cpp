@@ -134,14 +134,15 @@ layer_choice choose_for(const target& t, const graph& g, const std::vector<float
   return choice;
 }
 
-/// Measures what each layer makes, with all layers as they are in the file.
-void measure_by_depth(std::vector<layer_result>& layers, const network& n, const std::vector<sample>& judged,
-                      const std::set<std::string>& kept, const float_storage& floats) {
-  std::vector<value_id> made;
-  for (const float_layer& l : n.layers()) made.push_back(l.output);
+/// Sets `own` of each layer: its output's signal to noise in dB against the float network's, where the layers `kept`
+/// are floats and all others integers, as in the file.
+void measure_layer_noise(std::vector<layer_result>& layers, const network& n, const std::vector<sample>& judged,
+                         const std::set<std::string>& kept, const float_storage& floats) {
+  std::vector<value_id> layer_outputs;
+  for (const float_layer& l : n.layers()) layer_outputs.push_back(l.output);
   const std::map<std::string, double> noise =
-      noise_meter(n.watched(made), judged).compare(n.without(kept, made), floats).outputs;
-  for (std::size_t i = 0; i < made.size(); ++i) layers[i].own = noise.at(n.name_of(made[i]));
+      noise_meter(n.watched(layer_outputs), judged).compare(n.without(kept, layer_outputs), floats).outputs;
+  for (std::size_t i = 0; i < layer_outputs.size(); ++i) layers[i].own = noise.at(n.name_of(layer_outputs[i]));
 }
 
 /// The scales of a layer's channels; null where its weights are no integers.
@@ -181,7 +182,7 @@ std::set<std::string> names_of_floats(const std::vector<layer_result>& layers) {
 /// Adds what a report shows beside the layers' sensitivities. `g`: the finished network.
 void describe(quantize_result& r, const network& n, const variant_source& exact, const graph& g, const graph& floats,
               const std::vector<sample>& judged, const std::set<std::string>& kept) {
-  measure_by_depth(r.layers, n, judged, kept, r.floats);
+  measure_layer_noise(r.layers, n, judged, kept, r.floats);
   for (std::size_t i = 0; i < r.layers.size(); ++i) show_weights(r.layers[i], n.layers()[i], g);
   r.tensors = n.tensors(kept);
   r.others = products_beside(floats, n.layers());
