@@ -4,7 +4,7 @@
 // --plain runs once and prints one line: enough to compare builds. Built once per compiler, optimisation level and
 // instruction set. Also prints "<file name> heap <calls>" and "<file name> stack <bytes>" from open to the end of the
 // second run, "<file name> arena exact" when one byte less is refused, and "<file name> environment kept|changed".
-#include "../resources.hpp"
+#include "../../resources.hpp"
 
 #include <cstdio>
 #include <cstdlib>
