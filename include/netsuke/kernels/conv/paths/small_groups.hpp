@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <netsuke/kernels/conv/conv_2d_layer.hpp>
 #include <netsuke/kernels/conv/paths/general.hpp>
 #include <netsuke/simd/begin.hpp>
 
