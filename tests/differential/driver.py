@@ -154,7 +154,7 @@ def main():
     parser.add_argument("--shard", type=int, nargs=2, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.tflite:
-        sys.path.append(str(HERE.parent / "models" / "support"))
+        sys.path += [str(HERE.parent / "models" / folder) for folder in ("support", "tflite")]
         from litert import have_litert
         if not have_litert():
             return 0

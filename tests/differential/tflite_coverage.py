@@ -7,7 +7,7 @@ import sys
 
 sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.append(str(HERE.parent / "models" / "support"))
+sys.path += [str(HERE.parent / "models" / folder) for folder in ("support", "tflite")]
 from litert import have_litert  # noqa: E402
 
 NOT_SAMPLED = {

@@ -15,7 +15,7 @@ ONE_ISA = {f"netsuke/simd/{name}.hpp": f"NSK_ISA_{name.upper()}" for name in ("s
 WHOLE = ("netsuke/netsuke.hpp", "netsuke/all_ops.hpp", "netsuke/image.hpp")
 EMPTY = GUARDS_FOLDER / "empty.cpp"
 # Preprocessed lines of the umbrella. clang reads all of immintrin.h, in a third of the time that g++ would take.
-INCLUDE_LINES = {"g++": 61060, "clang++": 58090}
+INCLUDE_LINES = {"g++": 61200, "clang++": 58240}
 
 
 def builds_of(name):
