@@ -14,7 +14,7 @@ import sys
 import numpy as np
 
 HERE = pathlib.Path(__file__).resolve().parent
-MODELS = HERE.parent / "models" / "support"
+MODELS = [HERE.parent / "models" / folder for folder in ("support", "tflite")]
 
 
 @dataclasses.dataclass
@@ -40,7 +40,7 @@ class Oracle:
     def ask(self, request):
         """Raises Crashed or Refused."""
         if self.process is None or self.process.poll() is not None:
-            environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (HERE, MODELS))), "PYTHONDONTWRITEBYTECODE": "1"}
+            environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (HERE, *MODELS))), "PYTHONDONTWRITEBYTECODE": "1"}
             self.process = subprocess.Popen([sys.executable, "-c", "import tflite_oracle; tflite_oracle.serve()"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                             stderr=subprocess.DEVNULL, env=environment)
         try:
