@@ -38,7 +38,7 @@ void add_matrix(rule_table& t);
 void add_normalization(rule_table& t);
 void add_places(rule_table& t);
 void add_quantized(rule_table& t);
-void add_stored_numbers(rule_table& t);
+void add_int8_layers(rule_table& t);
 void add_random(rule_table& t);
 void add_recurrent(rule_table& t);
 void add_reduction(rule_table& t);

@@ -126,7 +126,7 @@ void dynamic_quantize_linear(context& c) {
 
 }
 
-void add_stored_numbers(rule_table& t) {
+void add_int8_layers(rule_table& t) {
   t["QuantizeLinear"] = {quantize_linear};
   t["DequantizeLinear"] = {dequantize_linear, element_types::any};
   t["DynamicQuantizeLinear"] = {dynamic_quantize_linear};
