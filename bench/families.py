@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes a small network for each of the families that bench/run.sh has no file of: what a model that nobody here has seen is likely to be made of.
+"""Writes a small network for each of the families that bench/run.sh has no file of: what a model that we do not have seen is likely to be made of.
 
   bench/families.py FOLDER [NAME ...]
 

@@ -5,7 +5,7 @@
   face_shape.py POINTS.csv ... -o examples/avatar/face_shape.hpp     (of `face_mesh --points`; neutral faces that look ahead)
 
 The faces and their mirror images are laid over each other (similarity transforms, least squares) and averaged, so the result is symmetric
-and belongs to nobody; the lips are closed. Outer corners of the eyes get a distance of 90 mm. Triangles are those of the mesh's net.
+and belongs to no person; the lips are closed. Outer corners of the eyes get a distance of 90 mm. Triangles are those of the mesh's net.
 """
 import argparse
 import csv

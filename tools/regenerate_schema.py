@@ -6,7 +6,7 @@ models that the converter reads (schema/tflite.fbs, schema/tflite_metadata.fbs).
 flatc's own output asserts one exact FlatBuffers version and includes the whole library. This script removes the assertion,
 includes only what reading needs, and moves the engine's code into the library's inline namespace. Builders have headers of their
 own: those of the engine's files beside the converter's writer, those of TensorFlow Lite models, which only tests write, among the
-tests. Headers for reading leave out what nobody calls: lists of enumerators, most of their names, one cast per member of a union
+tests. Headers for reading leave out what nothing calls: lists of enumerators, most of their names, one cast per member of a union
 (one template takes their place), and all about size prefixes.
 
 schema_bytes.hpp is the engine's schema itself as flatc's binary, by which `nsk json` reads and writes tables.
@@ -37,7 +37,7 @@ class Schema:
     closing: str
     include: str             # lines that bring what reading needs
     verifier: str = ""       # class that takes the place of FlatBuffers' verifier
-    builders: str = ""       # header of the builders, where somebody writes
+    builders: str = ""       # header of the builders, where something writes
     limits: bool = False     # whether enumerations keep MIN and MAX
     casts: bool = True       # whether fields of a union cast themselves
     enum_names: tuple = ()   # enumerations whose names the program prints
@@ -123,7 +123,7 @@ def short(text, schema):
 
 
 def without_unused(text, schema):
-    """Leaves out what only builders need and what nobody calls."""
+    """Leaves out what only builders need and what nothing calls."""
     kept = "|".join(schema.enum_names) or "none"
     unused = re.compile(r"inline const \w+ \(&EnumValues|"
                         rf"inline const char \* const \*EnumNames(?!({kept})\()|inline const char \*EnumName(?!s|({kept})\()|"

@@ -13,7 +13,7 @@ namespace example {
 struct clip {
   std::vector<image> images;
   std::vector<vec3> points;   ///< where there are no images: k_face_points of each frame
-  std::vector<moment> known;  ///< weights of each frame; empty where nobody knows
+  std::vector<moment> known;  ///< weights of each frame; empty where it is not known
   std::size_t count() const { return images.empty() ? points.size() / k_face_points : images.size(); }
 };
 

@@ -4,7 +4,7 @@
 /// batch each.
 ///
 ///   people crowd("pose_landmarks_of_4.nsk", 1280, 720);     // nsk convert ... --input input_1=4x256x256x3
-///   crowd.add(hips, top);                                   // a detection, or where a game knows that somebody stands
+///   crowd.add(hips, top);                                   // a detection, or where a game knows that a person stands
 ///   crowd.follow(frame, 1 / 30.0F);                         // every frame; allocates nothing
 ///   for (const person& p : crowd) if (p.followed) draw(p.joints);
 ///
@@ -23,7 +23,7 @@ namespace example {
 struct person {
   bool followed = false;
   int number = 0;   ///< of everybody who was ever followed, from 1
-  float score = 0;  ///< how sure the network is that somebody is there
+  float score = 0;  ///< how sure the network is that a person is there
   float unit = 1;   ///< side of the first region: the filters see shares of it, near and far people alike
   nsk::image_region region;
   std::array<landmark, k_joints> joints{};  ///< smoothed, in pixels of the frame
@@ -63,8 +63,8 @@ class people {
   const person* begin() const { return m_people.data(); }
   const person* end() const { return m_people.data() + m_people.size(); }
 
-  /// Follows somebody from the next frame on, whose hips have their middle at one point, and whose body is within a
-  /// circle through another. Somebody who is followed already is not added, and nobody where all rows of the batch are
+  /// Follows a person from the next frame on, whose hips have their middle at one point, and whose body is within a
+  /// circle through another. Who is followed already is not added, and no person where all rows of the batch are
   /// taken.
   void add(point hips, point circle) {
     const nsk::image_region region = region_about(hips, circle, 1.25F);

@@ -98,7 +98,7 @@ errors measure(blendshape_solver& solver, const blendshapes& person, const view&
 
 std::unique_ptr<blendshape_solver> new_solver() { return std::make_unique<blendshape_solver>(); }
 
-/// Somebody else: wider or narrower, with other eyes, nose and chin, and not symmetric.
+/// Another person: wider or narrower, with other eyes, nose and chin, and not symmetric.
 face other_person(std::mt19937& random) {
   std::uniform_real_distribution<float> part(-1, 1);
   face f;

@@ -156,7 +156,7 @@ def chain(net, x, makers, maximum):
     for _ in range(net.choice([0] + list(range(maximum + 1)))):
         y = net.choice(makers)(net, x)
         if net.chance(0.08) and x not in net.feeds:
-            net.output(x)  # somebody else reads the middle
+            net.output(x)  # something else reads the middle
         if net.chance(0.05):
             net.output(squash(net, x))
         x = y

@@ -349,7 +349,7 @@ def where(net):
         condition = net.add("Not", [net.add("Not", [condition], net.values[x])], net.values[x])
     small = net.add("Mul", [x, net.constant(np.float32(0.25))], net.values[x])
     net.add("Where", [condition, x, small], net.values[x])
-    for node in net.nodes:  # conditions are no numbers: nobody else may pick them
+    for node in net.nodes:  # conditions are no numbers: nothing else may pick them
         if node.op_type in ("Greater", "Not"):
             net.values.pop(node.output[0], None)
 

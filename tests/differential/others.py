@@ -117,14 +117,14 @@ def tree(net, width):
 
 
 def forms(net):
-    """Inputs that are outputs, constants that are outputs, nodes that nobody reads, one value read twice, nodes in any order."""
+    """Inputs that are outputs, constants that are outputs, nodes that nothing reads, one value read twice, nodes in any order."""
     shape = [d or 1 for d in net.dims(1, 4, 6)]
     x, other = net.input(shape), net.input(shape)
     y = net.add("Add", [x, x if net.chance(0.3) else other])
     for _ in range(net.rng.randrange(0, 4)):
         y = net.choice([neighbours.squash, neighbours.arithmetic, neighbours.limits, neighbours.residual])(net, y)
         if net.chance(0.3):
-            net.add("Sigmoid", [y])  # nobody reads it
+            net.add("Sigmoid", [y])  # nothing reads it
         if net.chance(0.2):
             net.output(y)
     net.output(y)

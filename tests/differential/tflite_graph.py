@@ -311,7 +311,7 @@ class Graph:
 
     # The model.
     def outputs(self):
-        """Everything that nobody reads, and some that is read."""
+        """Everything that nothing reads, and some that is read."""
         read = {id(t) for _, inputs, *_ in self.operators for t in inputs if t is not None}
         results = [t for t in self.tensors if t.kind == "result" and t.dtype not in (C, np.float16)]
         kept = [t for t in results if not t.hidden and (id(t) not in read or self.some(0.12))]

@@ -6,7 +6,7 @@
 ///
 /// Reported, in words, by memory_report(): accesses outside a buffer or texture; a word that one thread of a dispatch
 /// writes and another one reads or writes; a thread that ends while others of its group wait. Arrays of threads and
-/// groups are plain arrays, which AddressSanitizer checks. Vectors that nobody has set are NaN.
+/// groups are plain arrays, which AddressSanitizer checks. Vectors that nothing has set are NaN.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>

@@ -7,7 +7,7 @@
 
 namespace test {
 
-/// Names Mesa's software driver to the loader where it is installed and nobody named another.
+/// Names Mesa's software driver to the loader where it is installed and no variable named another.
 inline void prefer_software_driver() {
 #if !defined(_WIN32)
   for (const char* const machine : {"x86_64", "aarch64"}) {

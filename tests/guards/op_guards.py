@@ -210,7 +210,7 @@ GUARDS = {
         ("a default in the converter", plant_tool("write/params.cpp", r"case op::none: break;", "default: break;")),
     ]),
     "op_duties": (op_duties, [
-        ("taps that nobody needs to state", lambda t: t.replace(
+        ("taps that nothing needs to state", lambda t: t.replace(
             "ops/every_op.hpp", r"case op::name: return op_traits<op::name>::taps\(s, s.params<op::name>\(\)\);", "case op::name: return 1;")),
         ("parameters that need not be written", plant_tool(
             "write/params.cpp", r"if constexpr \(std::is_empty_v<Params>\)", "if constexpr (true)")),

@@ -14,7 +14,7 @@ def conditions(tree):
 
 
 def paths(tree):
-    """The converter asks path_of() and names nothing of kernels::impl; nobody outside kernels/ derives the condition of a path."""
+    """The converter asks path_of() and names nothing of kernels::impl; nothing outside kernels/ derives the condition of a path."""
     violations = []
     names = conditions(tree)
     deciding = re.compile(r"\b(" + "|".join(sorted(names)) + r")\(") if names else None

@@ -222,7 +222,7 @@ def word_seed(line):
 
 
 def contract(tree):
-    """FlatBuffers ends in include/netsuke/format/ and in the converter's writer: nobody else names it, or a table of the format."""
+    """FlatBuffers ends in include/netsuke/format/ and in the converter's writer: nothing else names it, or a table of the format."""
     violations = []
     places = [(tree.include / "netsuke", ("format",)), (tree.root / "tools" / "nsk", ("write", "import/tflite"))]
     for base, own in places:

@@ -8,7 +8,8 @@ FORBIDDEN = {
     "forests": "tree ensembles", "room": "space, memory or budget", "rooms": "space, memory or budget", "lie": "be, invalid", "lies": "is, invalid",
     "lying": "being", "bend": "change", "bends": "changes", "bent": "changed, damaged", "turned": "transposed, rotated", "exchanged": "swapped",
     "drawn": "sampled, rendered, shown", "newcomer": "new user", "newcomers": "new users", "stranger": "foreign, unknown", "strangers": "foreign, unknown",
-    "corridor": "path",
+    "corridor": "path", "culprit": "the name of what is at fault", "culprits": "the names of what is at fault", "nobody": "nothing, no caller, no node",
+    "somebody": "something, a caller, a node",
 }
 # Part of a name only: the words are ordinary ones elsewhere.
 IN_NAMES = {"most": "max_, maximum", "least": "min_, minimum"}
@@ -94,6 +95,7 @@ GUARDS = {
         ("a name of another word", lambda t: t.plant("seeded.hpp", "constexpr int picture_width = 4;\n")),
         ("a name that begins with most_", lambda t: t.plant("seeded.hpp", "constexpr int most_rows = 4;\n")),
         ("a comment of another word", lambda t: t.plant("seeded.hpp", "/// Rows of one instant.\nint rows();\n")),
+        ("a comment in which nobody does something", lambda t: t.plant("seeded.hpp", "/// Rows that nobody reads.\nint rows();\n")),
         ("a comment that names a limit", lambda t: t.plant("seeded.hpp", "/// Most rows of one call.\nint rows();\n")),
         ("a message of another word", lambda t: t.plant("seeded.hpp", 'constexpr auto text = "the axes are exchanged";\n')),
         ("a file's name", lambda t: t.plant("forest_plan.hpp", "")),

@@ -173,7 +173,7 @@ const invalid_case invalid_cases[] = {
     {"reads its own output", status_code::read_before_write, [](cnn_sample& s) { s.plan.steps[deep].inputs[0] = s.deep; }},
     {"reads half of a concatenation that is not there", status_code::read_before_write,
      [](cnn_sample& s) { s.plan.steps[copy].outputs[0] = s.plan.add_dense("elsewhere", {1, 8, 8, 16}, 3, 3); }},
-    {"reads a border that nobody wrote", status_code::read_before_write,
+    {"reads a border that nothing wrote", status_code::read_before_write,
      [](cnn_sample& s) {
        const std::uint32_t bare = s.plan.add_tensor("bare", {1, 8, 8, 16}, s.plan.tensors[s.stem].buffer);
        s.plan.tensors[bare].strides = s.plan.tensors[s.stem].strides;

@@ -50,7 +50,7 @@ const invalid_case invalid_cases[] = {
      [](plan_spec& p) { step(p).inputs.erase(step(p).inputs.begin() + of_c); }},
     {"a peephole that is not there", status_code::bad_arity,
      [](plan_spec& p) { step(p).inputs.erase(step(p).inputs.begin() + of_peephole); }},
-    {"a peephole that nobody announced", status_code::bad_arity, [](plan_spec& p) { layer(p).peephole = false; }},
+    {"a peephole that is not announced", status_code::bad_arity, [](plan_spec& p) { layer(p).peephole = false; }},
     {"too few gates", status_code::bad_step,
      [](plan_spec& p) {
        view(p, of_x, {3, 4, 2, 15}, {160, 40, 20, 1});

@@ -131,7 +131,7 @@ TEST_CASE("equalize: by magnitudes that were measured, and not where weights wou
   for (std::int64_t i = 0; i < small.count(); ++i) CHECK(same.number(i) == small.number(i));
 }
 
-TEST_CASE("equalize: what somebody else reads is left alone") {
+TEST_CASE("equalize: what something else reads is left alone") {
   graph g = chain("Relu");
   g.outputs.push_back(g.find("limited"));
   CHECK(equalize(g, {}) == 2);

@@ -27,7 +27,7 @@ TEST_CASE("the nearest name is named, where one is near") {
   CHECK(nearest(std::string(5000, 'a'), {std::string(5000, 'b')}) == "");
 }
 
-TEST_CASE("a settings type is called after its file, in an identifier that nobody reserves") {
+TEST_CASE("a settings type is called after its file, in an identifier that is not reserved") {
   CHECK(settings_name("face") == "face_settings");
   CHECK(settings_name("3d ball--v1.2") == "model_3d_ball_v1_2_settings");
   CHECK(settings_name("__Hidden__") == "Hidden_settings");

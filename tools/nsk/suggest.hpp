@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// The name that somebody may have meant, for messages about one that does not exist.
+/// The name that the user may have meant, for messages about one that does not exist.
 #include <algorithm>
 #include <string>
 #include <vector>

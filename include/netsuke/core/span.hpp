@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// A range that somebody else owns.
+/// A range that the caller owns.
 #include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
 #include <type_traits>

@@ -97,7 +97,7 @@ class read_back_ring {
     }
     return found;
   }
-  /// The slot of the oldest frame, of those that nobody writes or reads; -1 where there is none.
+  /// The slot of the oldest frame, of those that nothing writes or reads; -1 where there is none.
   int free_slot() const {
     const int newest = newest_slot();
     int found = -1;

@@ -15,7 +15,7 @@ constexpr int pixel_bytes(pixel_format f) {
   return f == pixel_format::grey8 ? 1 : f == pixel_format::rgb8 || f == pixel_format::bgr8 ? 3 : 4;
 }
 
-/// An image that somebody else owns.
+/// An image that the caller owns.
 template <class Byte>
 struct basic_image {
   Byte* pixels = nullptr;              ///< the first pixel of the upper row; any alignment

@@ -143,7 +143,7 @@ class batcher {
 
   // --- the thread that runs ---
   /// Answers the oldest rows, at most as many as the batch has, in one run: net.run(how...), so run(net, jobs, lanes)
-  /// is possible. Does nothing where nobody waits. `net` runs the variant of the batcher and has unbound inputs;
+  /// is possible. Does nothing where no owner waits. `net` runs the variant of the batcher and has unbound inputs;
   /// otherwise other_ports or not_bindable, and rows keep waiting.
   template <class Session, class... How>
   nsk::status run(Session& net, How&&... how) {
@@ -154,7 +154,7 @@ class batcher {
     return {};
   }
   /// The parts of run(), for inferences that take several frames: gather() fills the inputs of `net` and sets its
-  /// batch, the caller runs it with run_for(), scatter() answers. `rows` becomes the number of rows, 0 where nobody
+  /// batch, the caller runs it with run_for(), scatter() answers. `rows` becomes the number of rows, 0 where no owner
   /// waits; a second gather() before scatter() changes nothing. Callers may ask all the time.
   template <class Session>
   nsk::status gather(Session& net, int& rows) {
@@ -181,7 +181,7 @@ class batcher {
     m_served = m_rows;
     m_rows = 0;
   }
-  /// Rows that the last run answered, 0 where nobody waited, and who: owners in the order of their places.
+  /// Rows that the last run answered, 0 where no owner waited, and who: owners in the order of their places.
   int served() const { return m_served; }
   int served_owner(int row) const { return m_owners[row]; }
 

@@ -28,7 +28,7 @@ def expect(what, good, said=""):
 
 
 def environment(device):
-    """Mesa's software driver of Vulkan where it is installed and nobody named another; the same for OpenGL."""
+    """Mesa's software driver of Vulkan where it is installed and no variable named another; the same for OpenGL."""
     values = dict(os.environ, LIBGL_ALWAYS_SOFTWARE="1")
     for driver in pathlib.Path("/usr/share/vulkan/icd.d").glob("lvp_icd.*.json"):
         values.setdefault("VK_ICD_FILENAMES", str(driver))

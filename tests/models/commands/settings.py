@@ -19,7 +19,7 @@ from common import Tree, compile_file  # noqa: E402
 from engine_guards import steady_file  # noqa: E402
 
 COMPILER = os.environ.get("NSK_GXX", "g++")
-# What each file becomes: a type's name must be an identifier that nobody reserves.
+# What each file becomes: a type's name must be an identifier that is not reserved.
 NAMES = {"face": "face_settings", "voice v2.1": "voice_v2_1_settings", "3d-ball": "model_3d_ball_settings", "_Hidden__": "Hidden_settings",
          "größe": "gr_e_settings", "my_settings": "my_settings"}
 PROGRAM = """#include <cstdio>

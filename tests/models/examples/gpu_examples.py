@@ -111,7 +111,7 @@ def enlarged_on_cpu(programs, folder, model, low):
 
 
 def window(programs, model):
-    """A few frames in a window on a screen that nobody sees."""
+    """A few frames in a window on a screen that is not shown."""
     if shutil.which("xvfb-run") is None:
         return print("note: there is no xvfb-run; the window was not opened")
     done = call(["xvfb-run", "-a", programs / "gpu_upscale"], model, "--frames", 4)

@@ -241,7 +241,7 @@ def run_page(case, page, name):
 
 
 def avatar(case):
-    """The commands of docs/guide/avatars.md: a photo that performs, then frames, one of which shows nobody."""
+    """The commands of docs/guide/avatars.md: a photo that performs, then frames, one of which shows no person."""
     (detector, _), (attention_mesh, _), (mesh, _) = (case.model(n) for n in ("face_detection_short_range", "face_landmark_with_attention", "face_landmark"))
     path, image = case.images("astronaut.png", "face.jpg")[0]
     models, images = case.folder / "out" / "models", case.folder / "out" / "images"
@@ -262,7 +262,7 @@ def avatar(case):
         raise SystemExit(f"the weights of the clip are off by {errors}")
     rows = list(csv.DictReader((models / "weights.csv").open()))
     roll = [math.degrees(float(row["roll"])) for row in rows]
-    # The second frame is rotated clockwise, of which the filter has taken a part; where nobody is seen the head stays.
+    # The second frame is rotated clockwise, of which the filter has taken a part; where no person is seen the head stays.
     if not (-TURN < roll[1] - roll[0] < -0.5 and rows[2] == dict(rows[1], frame="2")):
         raise SystemExit(f"the head's roll is {roll} in degrees")
 
@@ -288,7 +288,7 @@ def pose_tracking(case):
 
     said, together = case.points("pose_tracking", networks[4], *paths, "--at", places(range(3)))
     print(said.strip())
-    # The fifth frame is looked at and shows nobody.
+    # The fifth frame is looked at and shows no person.
     if sorted(together) != [(i, k) for i in range(4) for k in (1, 2, 3)] or "6 frames, 3 people, 2.00 per frame" not in said:
         raise SystemExit(f"people in frames: {sorted(together)}")
     for k in range(3):

@@ -24,7 +24,7 @@ from command_files import Scene, difference, make_stock, read_commands, snapshot
 from models import TOOL, must, nsk  # noqa: E402
 
 REFUSED, USAGE = 2, 1
-NOBODY = 65534
+OTHER_USER = 65534
 SLOW = ("profile", "bench")  # they measure for half a minute where other programs run
 failures = []
 count = 0
@@ -46,11 +46,11 @@ def expect_nothing(what, scene, codes=(REFUSED,), words=(), **options):
     expect(f"{scene.command.name}: {what}: {'; '.join(problems)}", not problems, done.stderr)
 
 
-def as_nobody():
+def as_other_user():
     if os.getuid() == 0:
         os.setgroups([])
-        os.setgid(NOBODY)
-        os.setuid(NOBODY)
+        os.setgid(OTHER_USER)
+        os.setuid(OTHER_USER)
 
 
 def small_files_only():
@@ -135,16 +135,16 @@ def places(make, command):
         (scene.folder / "side" / "locked").chmod(0o555)
         scene.folder.chmod(0o777)
         scene.given[option] = "side/locked" if inside else "side/locked/x.y"
-        expect_nothing(f"{option}: a locked directory", scene, words=["side/locked"], preexec_fn=as_nobody)
+        expect_nothing(f"{option}: a locked directory", scene, words=["side/locked"], preexec_fn=as_other_user)
         scene = make(command)
         put_older(scene, 0o444)
         for o in command.outputs:
             (scene.folder / o.place).parent.chmod(0o777)
-        expect_nothing(f"{option}: read-only files", scene, words=["read-only"], preexec_fn=as_nobody)
+        expect_nothing(f"{option}: read-only files", scene, words=["read-only"], preexec_fn=as_other_user)
 
 
 def failing_renames(make, command):
-    """In a directory with the sticky bit nobody may replace another's file, though it may be written to."""
+    """In a directory with the sticky bit no user may replace another's file, though it may be written to."""
     if os.getuid() != 0 or not command.outputs:
         return
     for blocked in range(len(command.outputs)):
@@ -160,8 +160,8 @@ def failing_renames(make, command):
                     path.write_bytes(b"older")
                     path.chmod(0o666)
                 elif older:
-                    os.chown(path, NOBODY, NOBODY)
-            expect_nothing(f"{command.outputs[blocked].place} cannot be replaced", scene, words=["cannot write"], preexec_fn=as_nobody)
+                    os.chown(path, OTHER_USER, OTHER_USER)
+            expect_nothing(f"{command.outputs[blocked].place} cannot be replaced", scene, words=["cannot write"], preexec_fn=as_other_user)
 
 
 def pipes(make, command):
@@ -294,8 +294,8 @@ def main():
             scene.put_inputs()
             return scene
 
-        if nsk("--version", preexec_fn=as_nobody).returncode != 0:
-            raise SystemExit(f"nobody may run {TOOL}")
+        if nsk("--version", preexec_fn=as_other_user).returncode != 0:
+            raise SystemExit(f"the user 'nobody' may not run {TOOL}")
         for command in read_commands():
             for group in () if not command.outputs else (permissions, places) if command.name in SLOW else (permissions, links, disks, places, failing_renames, pipes):
                 group(make, command)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Hostile models: every one is refused by exit code 2 and a message that names the culprit, at once, in bounded memory, and leaves no
+"""Hostile models: every one is refused by exit code 2 and a message that names what is wrong, at once, in bounded memory, and leaves no
 file behind. What only looks hostile converts, and computes what the reference does.
 
   hostile_models.py onnx|tflite|json|graph [WORDS OF A NAME]
@@ -155,7 +155,7 @@ def json_texts(whole):
     yield "half of a surrogate", text.replace('"name": "', '"name": "\\ud800', 1), ["is not JSON"]
     yield "a list of ten thousand steps", at(*variant, "steps")([{}] * 10000), ["cannot open"]
     yield "a very long text for a number", at(*step, "macs")("9" * 1000000), ["macs"]
-    yield "a field nobody knows", at(*step, "n" * 100000)(1), ["no field", "There are"]
+    yield "an unknown field", at(*step, "n" * 100000)(1), ["no field", "There are"]
 
 
 def json_inputs(folder, chosen):
@@ -209,7 +209,7 @@ def graph_texts(whole, folder):
     yield "no outputs", changed(lambda w: w.update(outputs=[])), ["no outputs"]
     yield "a node that is a text", changed(lambda w: w["nodes"].insert(0, "Conv")), ["node 0", "object"]
     yield "a node without an operator", changed(lambda w: w["nodes"][0].pop("op")), ["node 0", "lacks the key 'op'"]
-    yield "an operator that nobody knows", node(op="Convv"), [first, "Convv"]
+    yield "an operator that is not known", node(op="Convv"), [first, "Convv"]
     yield "an operator of the converter's own", node(op="nsk_next_iteration"), ["converter's own"]
     yield "an attribute of the converter's own", node(attributes={"nsk_bound": 5}), [first, "converter's own"]
     yield "inputs that are numbers", node(inputs=[1, 2]), [first, "inputs", "text"]
@@ -247,7 +247,7 @@ def graph_texts(whole, folder):
     yield "too few values", inline(shape=[1 << 30]), ["'more'", "1 values"]
     yield "a value of another type", inline(type="int8", values=[300]), ["'more'", "int8"]
     yield "a value that is a text", inline(values=["much"]), ["'more'", "number"]
-    yield "a type that nobody knows", inline(type="float13"), ["'more'", "float13"]
+    yield "a type that is not known", inline(type="float13"), ["'more'", "float13"]
     yield "an input of 2^70 elements", changed(lambda w: w["inputs"][0].update(shape=[1 << 35, 1 << 35, 1, 1])), [whole["inputs"][0]["name"]]
     yield "an input of texts", changed(lambda w: w["inputs"][0].update(type="string")), ["string"]
     yield "a port without a name", changed(lambda w: w["inputs"].append({"shape": [1]})), ["lacks the key 'name'"]

@@ -165,7 +165,7 @@ def options():
     yield "a masked begin of one element", run("STRIDED_SLICE", [[0, 0, 0, 2], [1, 6, 6, 3], [1, 1, 1, 1]], [1, 6, 6], ("StridedSliceOptions", cut)), ["runtimes differ"]
     yield "numbers that change their scale unread", pooled_between_scales(), ["MAX_POOL_2D", "different scales"]
     yield "flexbuffers that are none", custom("TFLite_Detection_PostProcess", b"\xff" * 40), ["TFLite_Detection_PostProcess"]
-    yield "a custom operator nobody knows", custom("Evil", b""), ["operator 0", "Evil", "not supported"]
+    yield "a custom operator that is not known", custom("Evil", b""), ["operator 0", "Evil", "not supported"]
 
 
 def pooled_between_scales():
@@ -198,7 +198,7 @@ def layers():
     yield "a rank of zero", svdf(0), ["operator 0", "rank"]
     yield "a negative limit", lstm(cellClip=-1.0), ["operator 0", "negative"]
     yield "a thousand time steps", lstm([1, 1000, 2], fusedActivationFunction=3), ["operator 0", "1000 time steps", "256"]
-    yield "an activation that nobody defines", lstm(fusedActivationFunction=0), ["operator 0", "activation is none"]
+    yield "an activation that is not defined", lstm(fusedActivationFunction=0), ["operator 0", "activation is none"]
     yield "no states", lstm(states=False), ["operator 0", "input 18"]
 
 

@@ -239,7 +239,7 @@ def two_classes():
     node = ml("LinearClassifier", ["x"], ["label", "scores"], coefficients=[1.0, -2.0, 0.5], intercepts=[0.3], classlabels_strings=NAMES[:2], post_transform="LOGISTIC")
     same("one score", [node], {"x": floats(5, 3)}, {"label": T.STRING, "scores": T.FLOAT})
     node = ml("LinearClassifier", ["x"], ["label", "scores"], coefficients=[1.0, -2.0, 0.5], intercepts=[0.3], classlabels_ints=[4, 9])
-    same("one score that nobody reads", [node], {"x": floats(5, 3)}, {"label": T.INT64})
+    same("one score that nothing reads", [node], {"x": floats(5, 3)}, {"label": T.INT64})
     for metric in ("euclidean", "sqeuclidean"):
         same(metric, [ml("CDist", ["x", "c"], ["y"], domain="com.microsoft", metric=metric)], {"x": floats(4, 3)}, {"y": T.FLOAT}, {"c": floats(6, 3)})
 

@@ -238,7 +238,7 @@ case("mean_of_padded_volume", "(float[2,3,6,8,9] x) => (float[2,3,3,8,5] y)",
      "y = AveragePool<kernel_shape=[3,3,3], strides=[2,1,2], pads=[1,1,1,1,1,1], count_include_pad=1>(x)", transposes=2)
 case("reversed_sequence", "(float[5,1,4] x) => (float[5,1,4] y)", "y = ReverseSequence(x, n)", {"n": ints(5)})
 case("reversed_start", "(float[2,6,4] x) => (float[2,6,4] y)", "y = ReverseSequence<batch_axis=0, time_axis=1>(x, n)", {"n": ints(4, 4)})
-# Parts that nobody reads.
+# Parts that nothing reads.
 case("split_with_unread_parts", "(float[2,12] x) => (float[2,4] y)", "a, b, c = Split<axis=1>(x, parts) y = Relu(c)", {"parts": ints(3, 5, 4)})
 case("split_evenly_with_unread_parts", "(float[2,12] x) => (float[2,3] y)", "a, b, c, d = Split<axis=1, num_outputs=4>(x) y = Relu(c)", opset=18)
 case("split_unevenly_with_unread_parts", "(float[2,11] x) => (float[2,2] y)", "a, b, c, d = Split<axis=1, num_outputs=4>(x) y = Relu(d)", opset=18)

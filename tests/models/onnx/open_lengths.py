@@ -62,7 +62,7 @@ def fail(what, done):
 
 
 def converts(what, source, shapes, *options, notes=None, warnings=0):
-    """Converts, and the inputs have these shapes; as many notes as there are inputs that nobody spoke of, in report and summary."""
+    """Converts, and the inputs have these shapes; as many notes as there are inputs that no option names, in report and summary."""
     global checks
     checks += 1
     target = source.with_suffix(".nsk")

@@ -162,7 +162,7 @@ def single(folder):
 
 
 def sizes_of_bytes(folder):
-    """Linear sizes cut the fraction. Where the exact result is whole, either side may be a step lower; with weights in halves nobody is."""
+    """Linear sizes cut the fraction. Where the exact result is whole, either side may be a step lower; with weights in halves neither is."""
     for kind in (np.uint8, np.int8):
         x = random.integers(np.iinfo(kind).min, np.iinfo(kind).max + 1, (1, 3, 20, 20)).astype(kind)
         for scales in ([2, 2], [0.5, 2], [3, 2], [1.7, 0.6]):

@@ -120,7 +120,7 @@ print(np.mean([np.load(judged / f"{n}.y.npy").argmax() == np.load(floats / f"{n}
 
 
 def check_bounds(network):
-    """Without a bound the network is beyond it, with one it is not, on samples that nobody showed."""
+    """Without a bound the network is beyond it, with one it is not, on samples that it has not seen."""
     network.made()
     loose = network.measured()
     script = network.folder / "metric.py"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""nsk quantize --max-drop and --report: the bound holds on samples that nobody showed, the layer that costs most returns to float32, every layer is
+"""nsk quantize --max-drop and --report: the bound holds on samples that it has not seen, the layer that costs most returns to float32, every layer is
 on the page and in the chart, and what cannot be met is refused with nothing written."""
 import json
 import pathlib

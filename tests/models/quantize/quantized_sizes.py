@@ -120,7 +120,7 @@ def measure(source, name, folder):
         expect(ratio <= limit, f"{kind}: {ratio:.3f} of the source's bytes, at most {limit}")
         expect(f"{ratio:.2f} x source" in done.stdout, f"{kind}: the ratio is not printed:\n{done.stdout}")
         expect(moved is None or moved <= bound, f"{kind}: outputs moved by {moved}, at most {bound}")
-        expect(not is_small(model) or "nsk::prepare expands it to" in done.stdout, f"{kind}: nobody says that the file is small")
+        expect(not is_small(model) or "nsk::prepare expands it to" in done.stdout, f"{kind}: the tool does not say that the file is small")
 
 
 def own(folder):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Hands and a figure that nobody owns: bones with skin and clothes around them, lit from the upper left."""
+"""Hands and a figure without an owner: bones with skin and clothes around them, lit from the upper left."""
 import math
 
 import numpy as np

@@ -89,7 +89,7 @@ CASES = {
 }
 # Models, options and words of the message.
 REFUSED = {
-    "lengths that nobody gives": (lambda: open_lines()[0], [], 2, ["--input x=1x512", "leaves lengths of its inputs open"]),
+    "lengths that nothing gives": (lambda: open_lines()[0], [], 2, ["--input x=1x512", "leaves lengths of its inputs open"]),
     "another number of lengths": (lambda: open_lines()[0], ["--input", "x=1x40x2"], 1, ["contradicts the model", "[?,?]"]),
     "another number of axes than the file fixes": (lambda: magnitudes()[0], ["--input", "x=2x24"], 1, ["contradicts the model"]),
     "sums of complex numbers": (lambda: complex_arithmetic()[0], [], 2, ["complex numbers may be moved", "ADD"]),

@@ -106,7 +106,7 @@ void fill_pad(filler& f) {
   f.place_with(inputs);
 }
 
-/// Known numbers in used places, 0 in the others: no constant, which nobody would fold any more.
+/// Known numbers in used places, 0 in the others: no constant, which nothing would fold any more.
 void place_known(filler& f, array numbers) {
   const value_id result = f.op().outputs[0];
   const std::vector<amount> axes = f.at().axes_of_result(0);

@@ -65,7 +65,7 @@ void check_rows(const std::vector<variant_source>& variants, const model_file& f
   }
 }
 
-/// Refuses rows that are not compared because nobody said whether to.
+/// Refuses rows that are not compared because no option said whether to.
 void require_own_rows(const std::vector<variant_source>& variants) {
   for (const variant_source& v : variants)
     if (v.exported && has_other_rows(*v.exported, v.g))

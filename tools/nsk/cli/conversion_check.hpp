@@ -36,7 +36,7 @@ struct conversion {
 std::vector<std::byte> with_check_vectors(const model_file& file, const std::vector<variant_source>& variants);
 
 /// Compares every variant with its source on random inputs, unless the options or the model's size forbid it. Refuses
-/// rows that other lengths add where they are not compared and nobody said so.
+/// rows that other lengths add where they are not compared and no option said so.
 void compare_with_source(const convert_options& o, const std::vector<variant_source>& variants, const model_file& file,
                          progress_line& progress, conversion& result);
 

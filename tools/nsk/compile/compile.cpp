@@ -85,12 +85,12 @@ void require_opened(const status& s, const compiled& c) {
   if (s) return;
   const plan& at_fault = c.plans.at(static_cast<std::size_t>(s.variant())).layout;
   const auto where = static_cast<std::size_t>(s.where());  // beyond all where there is none
-  std::string culprit = "the model";
+  std::string at = "the model";
   if (s.place() == status_place::tensor && where < at_fault.tensors.size())
-    culprit = "tensor '" + at_fault.tensors[where].name + "'";
+    at = "tensor '" + at_fault.tensors[where].name + "'";
   else if (s.place() == status_place::step && where < at_fault.steps.size())
-    culprit = "step '" + at_fault.steps[where].name + "'";
-  refuse(culprit + " cannot be run by the engine (" + s.name() + ": " + s.message() +
+    at = "step '" + at_fault.steps[where].name + "'";
+  refuse(at + " cannot be run by the engine (" + s.name() + ": " + s.message() +
          "). Change its shapes, types or attributes in the exporter, and please report this with the model");
 }
 

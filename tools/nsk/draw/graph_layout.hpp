@@ -29,7 +29,7 @@ struct graph_layout {
   double width = 0, height = 0;
 };
 
-/// Maximum number of lines from layer to layer; beyond, nobody could read the graph, and a layout would take minutes.
+/// Maximum number of lines from layer to layer; beyond, the graph could not be read, and a layout would take minutes.
 inline constexpr std::size_t max_lines = 100000;
 /// Throws that the graph has more lines than that.
 [[noreturn]] void refuse_to_draw();

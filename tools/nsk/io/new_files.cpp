@@ -136,8 +136,8 @@ struct new_files::file {
     name.clear();
   }
 
-  /// Opens it without a name where that is possible and wanted. Until it is complete nobody else may read what replaces
-  /// a private file.
+  /// Opens it without a name where that is possible and wanted. Until it is complete nothing else may read what
+  /// replaces a private file.
   void open(bool unnamed) {
     const mode_t mode = replaces ? 0600 : 0666;
 #if defined(O_TMPFILE)
@@ -186,7 +186,7 @@ struct new_files::file {
     return 0;
   }
 
-  /// What was there before is there again, as far as it was kept and nobody else has written since.
+  /// What was there before is there again, as far as it was kept and nothing else has written since.
   void roll_back() {
     if (!is_at(target, own)) return;
     if (is_swapped)

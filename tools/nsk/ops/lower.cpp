@@ -54,7 +54,7 @@ plan settled(const program& p, const lower_options& options, bool orders_only, s
 }
 
 plan lower(const program& p, const lower_options& options) {
-  // orders first, until nobody asks for another; then places and borders, which depend on them
+  // orders first, until none is asked for; then places and borders, which depend on them
   std::map<int, decision> decisions;
   packed_weights packed;
   static_cast<void>(settled(p, options, true, decisions, packed));  // only what it decides counts

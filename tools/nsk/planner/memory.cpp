@@ -98,7 +98,7 @@ void place_constants(plan& p, constant_pool& pool) {
   }
 }
 
-/// Part of the arena that nobody holds while a buffer lives.
+/// Part of the arena that nothing holds while a buffer lives.
 struct gap {
   std::int64_t begin, end;
 };
@@ -226,7 +226,7 @@ void plan_memory(plan& p, constant_pool& pool) {
   share_in_place(p, needed, shared_with);
   place_constants(p, pool);
   for (plan_storage& s : p.storages)
-    if (s.first_step < 0) {  // an input that nobody reads
+    if (s.first_step < 0) {  // an input that nothing reads
       s.first_step = 0;
       s.last_step = static_cast<int>(p.steps.size());
     }

@@ -219,7 +219,7 @@ struct program {
   }
   const shape_t& shape(int v) const { return values[static_cast<std::size_t>(v)].shape; }
   bool is_constant(int v) const { return v >= 0 && values[static_cast<std::size_t>(v)].constant != nullptr; }
-  /// Whether somebody outside reads `v`: the caller, or the next run.
+  /// Whether something outside reads `v`: the caller, or the next run.
   bool is_output(int v) const;
   /// Operations that read `v`, as input or residual.
   std::vector<int> consumers(int v) const;

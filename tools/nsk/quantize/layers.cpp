@@ -168,7 +168,7 @@ void fold_biases(graph& g) {
     if (product) n.op = "Gemm";
     n.inputs.resize(3, no_value);
     n.inputs[2] = add_constant(g, n.name + "#bias", {channels}, sums);
-    std::swap(n.outputs[0], add.outputs[0]);  // nobody reads what the addition makes now
+    std::swap(n.outputs[0], add.outputs[0]);  // nothing reads what the addition makes now
     add.op.clear();
   }
   remove_nodes_without_operator(g);
@@ -204,7 +204,7 @@ void fold_normalization(graph& g) {
     const shape_t shape = w.shape;
     conv.inputs[1] = add_constant(g, conv.name + "#folded", shape, weights);
     conv.inputs[2] = add_constant(g, conv.name + "#folded_bias", {channels}, biases);
-    std::swap(conv.outputs[0], norm.outputs[0]);  // nobody reads what the normalization makes now
+    std::swap(conv.outputs[0], norm.outputs[0]);  // nothing reads what the normalization makes now
     norm.op.clear();
   }
   remove_nodes_without_operator(g);

@@ -11,7 +11,7 @@
 namespace nsk::tool {
 
 /// A convolution, transposed or not, Gemm or MatMul whose weights are a constant, and the Relu or Clip behind it where
-/// nobody else reads its result.
+/// nothing else reads its result.
 struct float_layer {
   std::string name;                ///< of the node
   std::size_t node;                ///< position among the graph's
@@ -21,11 +21,11 @@ struct float_layer {
   std::vector<double> bias;  ///< empty where there is none
 };
 
-/// Makes a constant that is added to each channel of a convolution's, Gemm's or MatMul's result its bias, where nobody
+/// Makes a constant that is added to each channel of a convolution's, Gemm's or MatMul's result its bias, where nothing
 /// else reads what is between. A MatMul of matrices becomes a Gemm.
 void fold_biases(graph& g);
 
-/// Folds BatchNormalization with constant statistics into the convolution before it, where nobody else reads what is
+/// Folds BatchNormalization with constant statistics into the convolution before it, where nothing else reads what is
 /// between.
 void fold_normalization(graph& g);
 

@@ -25,7 +25,7 @@ struct operand {
 
 /// An output of a call: declared type and shape come from infer; `data` is allocated before evaluate.
 struct result {
-  bool wanted = false;    ///< somebody may read it; the first output always counts as wanted
+  bool wanted = false;    ///< something may read it; the first output always counts as wanted
   bool declared = false;  ///< by infer
   element type = element::f32;
   shape_t shape;
@@ -70,7 +70,7 @@ class call {
   double scalar(std::size_t i) const;
   std::int64_t integer_scalar(std::size_t i) const;
 
-  /// Declares output `i` (ignored where nobody wants it).
+  /// Declares output `i` (ignored where it is not wanted).
   void declare(std::size_t i, element type, shape_t shape);
   array& out(std::size_t i) { return m_outputs[i].data; }
   const shape_t& out_shape(std::size_t i) const { return m_outputs[i].shape; }

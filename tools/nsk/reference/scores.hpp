@@ -37,10 +37,10 @@ std::int64_t class_count(const call& c, const std::string& integers, const std::
 void declare_classes(call& c, std::int64_t rows, std::int64_t classes);
 /// Why labels that are texts are refused, and the cure.
 std::string text_labels(const graph& g, const node& n);
-/// Why the labels of a TreeEnsembleClassifier are refused where somebody reads them, and the cure; empty where runtimes
-/// agree on them.
+/// Why the labels of a TreeEnsembleClassifier are refused where something reads them, and the cure; empty where
+/// runtimes agree on them.
 std::string label_trouble(const call& c);
-/// Label of a class. Refuses texts that somebody reads; else their position stands for them.
+/// Label of a class. Refuses texts that something reads; else their position stands for them.
 std::int64_t label_of(const call& c, const std::string& integers, std::int64_t position);
 
 }

@@ -71,7 +71,7 @@ void remove_dead_nodes(graph& g) {
                 g.nodes.end());
 }
 
-/// Makes labels and scores of classifiers absent that nobody reads: what makes only one of them need not refuse the
+/// Makes labels and scores of classifiers absent that nothing reads: what makes only one of them need not refuse the
 /// other.
 void remove_dead_results(graph& g) {
   const liveness live(g);
@@ -80,7 +80,7 @@ void remove_dead_results(graph& g) {
       if (n.domain == "ai.onnx.ml" && v != no_value && !live.is_live(v)) v = no_value;
 }
 
-/// Drops values that nobody uses and renumbers the rest; unused outputs of nodes become absent.
+/// Drops values that nothing uses and renumbers the rest; unused outputs of nodes become absent.
 void remove_dead_values(graph& g) {
   const liveness live(g);
   std::vector<value_id> renumbered(g.values.size(), no_value);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Makes a freshly imported graph static: binds shapes, infers the rest, folds what is constant, drops what nobody
-/// uses.
+/// Makes a freshly imported graph static: binds shapes, infers the rest, folds what is constant, drops what is
+/// not used.
 #include <memory>
 #include "graph/graph.hpp"
 #include "resolve/lengths/input_options.hpp"

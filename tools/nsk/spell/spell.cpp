@@ -28,7 +28,7 @@ constexpr form forms[] = {{is_older, renew},
                           {is_long_einsum, write_short_einsums},
                           {is_real_inverse, write_complex_inverse}};
 
-/// Whether nothing of the node can be given. A classifier may have lost the labels that nobody reads.
+/// Whether nothing of the node can be given. A classifier may have lost the labels that nothing reads.
 bool lacks_output(const speller& s) {
   const std::size_t last = s.op().op == "SVMClassifier" ? 1 : 0;
   return !s.wants(0) && !s.wants(last);

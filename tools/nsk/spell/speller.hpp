@@ -54,7 +54,7 @@ class speller {
   /// The same for an operator with several results.
   std::vector<value_id> add_several(const char* op, std::vector<value_id> inputs, std::size_t results,
                                     attributes a = {});
-  /// The same, whose first result is output `i` of the node; nothing where nobody reads it.
+  /// The same, whose first result is output `i` of the node; nothing where nothing reads it.
   void give(std::size_t i, const char* op, std::vector<value_id> inputs, attributes a = {});
   /// The node that was added last, whose opset and name may be set.
   node& last() { return m_nodes.back(); }

@@ -47,8 +47,8 @@ struct byte_range {
   bool writes = false;
 };
 
-/// A dispatch or a copy. Where it is no dispatch of a plan, it touches the two ranges; those of a dispatch that nobody
-/// knows are everything.
+/// A dispatch or a copy. Where it is no dispatch of a plan, it touches the two ranges; those of an unknown
+/// dispatch are everything.
 template <class Device>
 struct command {
   static constexpr std::uint64_t everything = std::uint64_t{1} << 62;

@@ -112,7 +112,7 @@ inline bool writes_to(const step_view& s, const access& read, const dispatch_wri
   return false;
 }
 
-/// Whether the steps leave to the second one what the first one reads, and nobody else needs what is between: no step
+/// Whether the steps leave to the second one what the first one reads, and nothing else needs what is between: no step
 /// in between touches that. The second step itself may not write there, because threads read around the pixels of
 /// others. All of them run on the device.
 inline bool can_wait(const variant_view& v, const separable_steps& s, const dispatch_writer& to) {

@@ -15,7 +15,7 @@ struct place {
 };
 
 /// A ticket counts the rows that have been asked for, modulo limit(); its place is the ticket modulo the number of
-/// places. Nobody waits: take() repeats only when another thread has taken that ticket, front() tells whether the
+/// places. No thread waits: take() repeats only when another thread has taken that ticket, front() tells whether the
 /// oldest row is there.
 class place_queue {
  public:

@@ -171,7 +171,7 @@ class importer {
     return at->second = g.add(std::move(v));
   }
 
-  /// Id of a name that somebody reads; values of the graphs around become captures.
+  /// Id of a name that something reads; values of the graphs around become captures.
   value_id lookup(graph& g, scope& s, const std::string& name, const std::string& who) {
     const auto found = s.ids.find(name);
     if (found != s.ids.end()) return found->second;

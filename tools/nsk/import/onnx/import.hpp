@@ -16,7 +16,7 @@ inline constexpr int newest_onnx_opset =
 /// 8-bit), model-local functions are inlined, nodes are put in topological order, initializers that are also inputs
 /// become constants. Names are the source's; a node without a name, or with one that another has, gets "<op>_<index>".
 /// Tensors with external data are read from files beside the model, never from outside its folder.
-/// Refuses, naming the culprit: what is no ONNX model, truncated or contradictory bytes, cycles, names without a
+/// Refuses, naming what is wrong: what is no ONNX model, truncated or contradictory bytes, cycles, names without a
 /// producer or with two.
 graph import_onnx(const std::filesystem::path& file);
 

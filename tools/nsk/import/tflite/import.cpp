@@ -40,7 +40,7 @@ void report_biases(const tflite::context& k, model_facts& facts) {
 
 graph translated(const tflite_file& file, const tflite_options& options);
 
-/// Throws the error that is being handled. Where the file leaves lengths open, and nobody gives them, the message has
+/// Throws the error that is being handled. Where the file leaves lengths open, and nothing gives them, the message has
 /// options that do, with which the file is read if some are found.
 [[noreturn]] void refuse_with_lengths(const tflite::context& k, const error& e) {
   if (tflite::open_inputs(k).empty()) throw;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// Rules that end in steps on bytes. Kernels take uint8: an int8 is stored as the number that is 128 larger, and tables
-/// flip its top bit where somebody else sees it (passes/fuse/bytes.cpp removes most of them).
+/// flip its top bit where something else sees it (passes/fuse/bytes.cpp removes most of them).
 #include <algorithm>
 #include <cmath>
 #include <cstddef>

@@ -13,7 +13,7 @@ int float_input(context& c);
 std::vector<double> number_list(const context& c, const std::string& key);
 /// Number of classes that a classifier has labels for.
 std::int64_t class_count(const context& c);
-/// Makes output 0, where somebody reads it: labels of the largest of scores [rows, classes]. Refuses labels that are
+/// Makes output 0, where something reads it: labels of the largest of scores [rows, classes]. Refuses labels that are
 /// texts.
 void label_largest(context& c, int scores);
 /// The same of two classes: the label of the second one where its scores [rows, 1] are above a threshold.

@@ -29,7 +29,7 @@ class context {
   const value& input(std::size_t i) const { return m_graph.values[static_cast<std::size_t>(op().inputs[i])]; }
   const shape_t& in_shape(std::size_t i) const { return input(i).shape; }
   element in_type(std::size_t i) const { return input(i).type; }
-  /// Whether somebody reads output `i`.
+  /// Whether something reads output `i`.
   bool wants(std::size_t i) const { return i < op().outputs.size() && op().outputs[i] != no_value; }
   /// Output `i`, which this operator cannot leave out; refuses where it is.
   const value& output(std::size_t i = 0) const { return m_graph.values[static_cast<std::size_t>(output_id(i))]; }

@@ -83,7 +83,7 @@ class byte_joiner : byte_rewriter {
     return true;
   }
 
-  /// Folds a table into the tables of channels that it reads, and nobody else: channels[c][b] = table[channels[c][b]].
+  /// Folds a table into the tables of channels that it reads, and nothing else: channels[c][b] = table[channels[c][b]].
   bool fold_into_channel_tables(std::size_t i) {
     operation& o = at(i);
     const byte_table* table = table_of(&o);
@@ -162,7 +162,7 @@ class byte_joiner : byte_rewriter {
     return true;
   }
 
-  /// Limits behind phases whose pixels are interleaved, of layers that nobody else reads.
+  /// Limits behind phases whose pixels are interleaved, of layers that nothing else reads.
   bool limit_phases(std::size_t i) {
     operation& o = at(i);
     const byte_table* t = table_of(&o);

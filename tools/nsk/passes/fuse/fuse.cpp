@@ -143,7 +143,7 @@ class fuser : rewriter {
     const auto divisor = scalar(o.inputs[1]);
     return divisor && std::abs((b->kind == binary_kind::div ? 1 / *divisor : *divisor) - 1.0 / 6) <= 1e-7;
   }
-  /// x where v is clip(x + 3, 0, 6) and nobody else reads what is between.
+  /// x where v is clip(x + 3, 0, 6) and nothing else reads what is between.
   int clipped_sum(int v) {
     const operation* clip = sole_producer(v);
     if (!clip || !clip->as<unary_params>() || clip->post.fn != function::clip || clip->post.alpha != 0 ||
@@ -310,7 +310,7 @@ class fuser : rewriter {
       }
     return true;
   }
-  /// Returns the layer whose rows `v` holds in another shape, where nobody else reads them and it adds nothing yet.
+  /// Returns the layer whose rows `v` holds in another shape, where nothing else reads them and it adds nothing yet.
   operation* dense_behind(int v) {
     operation* source = sole_producer(v);
     while (source && keeps_rows(*source)) source = sole_producer(source->inputs[0]);

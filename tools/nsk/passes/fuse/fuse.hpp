@@ -14,7 +14,7 @@ void fold_into_readers(program& p);
 void join_integer_sums(program& p);
 
 /// Folds batch normalisation and constant scales into weights, merges activations, residual additions and padding into
-/// the operations before them, recognises hard-swish and SiLU, and removes what nobody reads.
+/// the operations before them, recognises hard-swish and SiLU, and removes what nothing reads.
 void fuse(program& p);
 /// Joins what follows bytes in steps on bytes: tables with tables, quantisation and limits with the layers before them,
 /// and moves tables behind operations that only move elements.

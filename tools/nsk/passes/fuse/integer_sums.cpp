@@ -25,7 +25,7 @@ class sum_joiner : rewriter {
  private:
   friend class rewriter;
 
-  /// The sums behind `v`, which nobody else reads, where they have the shape of the result.
+  /// The sums behind `v`, which nothing else reads, where they have the shape of the result.
   operation* sums_of(int v, int result) {
     operation* o = sole_producer(v);
     return o && o->as<integer_conv_parameters>() && o->post.empty() && m_p.shape(v) == m_p.shape(result) ? o : nullptr;

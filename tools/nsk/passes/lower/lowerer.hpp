@@ -4,7 +4,7 @@
 ///
 /// Layout is tracked by strides, not by inserted transpositions: a value is a view of a storage, and a transposition,
 /// slice, reshape or broadcast is another view. Operations that need channels last, a border of zeros or a place inside
-/// a concatenation say so in `decisions`; the program is lowered again until nobody asks for more. What strides cannot
+/// a concatenation say so in `decisions`; the program is lowered again until no step asks for more. What strides cannot
 /// express becomes a Copy step with a reason.
 #include <array>
 #include <map>
@@ -45,7 +45,7 @@ struct embedding {
 struct decision {
   std::optional<axis_order> order;
   nsk::halo border{};
-  bool dense = false;  ///< somebody needs it without a border
+  bool dense = false;  ///< something needs it without a border
   std::optional<embedding> embed;
   int output = -1;  ///< it is the block of this model output
   bool never_output = false;
@@ -82,7 +82,7 @@ std::optional<touched_edges> edges_of(const storage_root& r, const view& v, int 
 /// layout operations (layout.cpp) lower one operation each with it.
 class lowerer {
  public:
-  /// With `orders_only` nobody is granted a border or a place in another block: orders are still being found.
+  /// With `orders_only` no value is granted a border or a place in another block: orders are still being found.
   lowerer(const program& p, const lower_options& o, std::map<int, decision> d, bool orders_only, packed_weights& packed)
       : source(p), options(o), orders_only(orders_only), m_decisions(std::move(d)), m_packed(packed) {}
   /// Lowers all operations by `rule`, and places inputs, outputs and states.

@@ -183,7 +183,7 @@ class recogniser : rewriter {
     return false;
   }
 
-  /// Factors of a product, through products that nobody else reads.
+  /// Factors of a product, through products that nothing else reads.
   void collect_factors(int v, int depth, std::vector<int>& factors) {
     const operation* o = depth > 0 && inner(v) ? binary(v, binary_kind::mul) : nullptr;
     if (!o || m_p.shape(v) != m_p.shape(o->output)) return factors.push_back(v);

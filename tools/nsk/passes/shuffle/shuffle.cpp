@@ -86,7 +86,7 @@ class shuffle_reader : rewriter {
     return part->starts[channel_axis] % s.groups == 0 && cut[channel_axis] % s.groups == 0;
   }
 
-  /// Whether nobody needs the whole of `v` behind the shuffle, and somebody multiplies what he reads of it.
+  /// Whether nothing needs the whole of `v` behind the shuffle, and a reader multiplies what it reads of it.
   bool is_taken_apart(int v, const channel_shuffle& s) {
     bool multiplied = false;
     if (m_p.is_output(v)) return false;

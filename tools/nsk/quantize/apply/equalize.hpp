@@ -15,7 +15,7 @@ using channel_magnitudes = std::function<std::vector<std::vector<double>>(const 
 
 /// Multiplies the weights of a layer for an output channel by a power of two, and those that read this channel in the
 /// next layer by its inverse, so that the channels that are stored between them, and the weights that read them, reach
-/// equally far. What is between two layers is read by nobody else and has f(s x) = s f(x) for s > 0: nothing, Relu,
+/// equally far. What is between two layers is read by nothing else and has f(s x) = s f(x) for s > 0: nothing, Relu,
 /// LeakyRelu, PRelu, pooling. The network computes the same numbers: a channel whose weights
 /// would not stay exact is left alone. With `measured`, channels
 /// reach as far as it says; without, as the largest weight that makes them. Returns how many pairs of layers changed.

@@ -294,7 +294,7 @@ std::vector<std::string> keep_twins(std::set<std::string>& kept, const std::map<
   return notes;
 }
 
-/// The layers that stay float32 because somebody says so. Refuses names of no layer, and what contradicts itself.
+/// The layers that stay float32 because an option says so. Refuses names of no layer, and what contradicts itself.
 std::set<std::string> kept_by(const quantize_choices& how, const std::vector<float_layer>& layers) {
   std::vector<std::string> names;
   for (const float_layer& l : layers) names.push_back(l.name);

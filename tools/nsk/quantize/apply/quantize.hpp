@@ -70,7 +70,7 @@ struct layer_result {
   layer_format format = layer_format::float32;
   std::string reason;        ///< of a layer that is not int8
   std::string no_halves;     ///< why it is not fp16, where that was asked for
-  bool is_surprise = false;  ///< nobody asked for that
+  bool is_surprise = false;  ///< no option asked for that
   bool is_int8() const { return format == layer_format::int8; }
   /// Bytes of the format that it has.
   std::int64_t stored_bytes() const;

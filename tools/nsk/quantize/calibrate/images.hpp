@@ -13,9 +13,9 @@ namespace nsk::tool {
 /// What becomes of an image's levels and shape.
 struct image_choices {
   std::vector<float> mean, deviation;  ///< none, one, or one per colour; a number becomes (x - mean) / deviation
-  std::optional<float> white;          ///< what 255 counts as, 0 being black; 1 where nobody says it
+  std::optional<float> white;          ///< what 255 counts as, 0 being black; 1 where no option says it
   std::optional<bool> bgr;             ///< colours in the order blue, green, red
-  std::optional<image_fit> fit;        ///< stretched where nobody says it
+  std::optional<image_fit> fit;        ///< stretched where no option says it
   bool numbers_by_model = false, colors_by_model = false;  ///< the metadata of the model says it
 
   bool has_numbers() const { return !mean.empty() || !deviation.empty() || white; }

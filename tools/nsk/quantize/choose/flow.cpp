@@ -180,12 +180,12 @@ class flow_planner {
   bool same_shape(value_id a, value_id b) const {
     return m_graph.values[static_cast<std::size_t>(a)].shape == m_graph.values[static_cast<std::size_t>(b)].shape;
   }
-  /// An Add of what a convolution makes, and nobody else reads: the sum alone is stored.
+  /// An Add of what a convolution makes, and nothing else reads: the sum alone is stored.
   void join_layer(const node& n) {
     if (n.op != "Add" || role_of(n) != role::sum || m_flow.between.count(&n) == 0) return;
     std::vector<value_id> from = operands(n);
     const auto place = [&](value_id v) { return m_layer_of.count(v) != 0 ? m_layer_of.at(v)->node : 0; };
-    if (place(from[0]) < place(from[1])) std::swap(from[0], from[1]);  // the later one waits for nobody
+    if (place(from[0]) < place(from[1])) std::swap(from[0], from[1]);  // the later one waits for none
     for (const value_id v : from) {
       const value_id other = v == from[0] ? from[1] : from[0];
       if (!takes_sum(v, n.outputs[0]) || m_flow.stored.count(v) == 0 || !same_shape(other, v)) continue;

@@ -51,7 +51,7 @@ void integer_products::see(const node& n) {
   if (is_product(n) || is_sum(n) || is_limit(n) || is_weighted_mean(n)) m_made.emplace(n.outputs[0], n);
 }
 
-/// Moves the stored integers beside the real numbers that they mean; nobody reads them where no product is found.
+/// Moves the stored integers beside the real numbers that they mean; nothing reads them where no product is found.
 void integer_products::follow_move(const node& n) {
   const node* wide = widened(n.inputs[0]);
   if (wide == nullptr) return;

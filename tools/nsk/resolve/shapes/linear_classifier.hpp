@@ -5,7 +5,7 @@
 namespace nsk::tool {
 
 /// Gives a LinearClassifier of two classes and one score the score of the other class, where that is logistic or
-/// nobody reads it.
+/// nothing reads it.
 void complete_linear_classifier(node& n);
 
 }

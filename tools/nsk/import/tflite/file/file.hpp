@@ -49,8 +49,8 @@ struct tflite_file {
 /// The subgraphs that an operator runs: branches of IF, condition and body of WHILE, and their like.
 std::vector<std::int64_t> subgraphs_of(const tflite_operator& o);
 
-/// Verifies and reads the first subgraph, or that of `signature`, and those that it leads to. Refuses, naming the
-/// culprit: signatures that the file lacks, bytes that are no model, offsets and indices that point outside, negative
+/// Verifies and reads the first subgraph, or that of `signature`, and those that it leads to. Refuses, naming what is
+/// wrong: signatures that the file lacks, bytes that are no model, offsets and indices that point outside, negative
 /// lengths, tables that are shared until they cost far more than the file, tensors that are read before they are
 /// produced or produced twice, variables that are inputs, outputs or constants too. The result points into the bytes.
 tflite_file read_tflite(const std::byte* bytes, std::size_t size, const std::string& name,

@@ -31,8 +31,9 @@ const table& custom_rules();
 /// without a rule and what their rule refuses.
 void translate(context& k, const tflite_operator& o);
 
-/// The options that give inputs other lengths, where the file leaves more than the first one open and nobody has:
-/// " --input x=1x8x8x3", with `length` in place of what is open. The shapes are noted in `given`, which may be null.
+/// The options that give inputs other lengths, where the file leaves more than the first one open and no option names
+/// them: " --input x=1x8x8x3", with `length` in place of what is open. The shapes are noted in `given`, which may be
+/// null.
 std::string open_inputs(const context& k, std::int64_t length = 1, tflite_options* given = nullptr);
 
 // One function per file of operators.

@@ -3,7 +3,7 @@
 /// The tensors of the graph of the file that is being translated, and the values of the made graph that they are.
 ///
 /// A tensor has up to two values: in the source's axes ("plain") and, for rank 4, with channels first ("image"). A rule
-/// makes the one that suits it; the other is made by a Transpose when somebody reads it.
+/// makes the one that suits it; the other is made by a Transpose when something reads it.
 #include <map>
 #include <string>
 #include <unordered_map>
