@@ -36,7 +36,12 @@ inline void gru(const float* gates, const float* weights, const float* initial_h
   alignas(64) float product[padded];
   const float* h = initial_h;
   for (std::ptrdiff_t t = 0; t < TimeSteps; ++t, h = y, y += Hidden) {
-    const kernels::impl::gate_row row{gates + t * gate_floats, product, h, nullptr, y, nullptr, Hidden};
+    kernels::impl::gate_row row{};
+    row.input = gates + t * gate_floats;
+    row.product = product;
+    row.h = h;
+    row.to_h = y;
+    row.hidden = Hidden;
     if constexpr (LinearBeforeReset) {
       dense<Hidden, gate_floats>(h, weights, product);
       kernels::impl::gru_row(row, of);

@@ -42,16 +42,18 @@ struct quantized_conv_2d_params {
   std::int32_t weight_offset = 0;  ///< weights are so much larger than the file's
   template <class Table>
   static quantized_conv_2d_params of(const Table& t) {
-    return {window::of(t.window()),
-            static_cast<std::int32_t>(t.groups()),
-            t.whole_rows(),
-            t.input_zero(),
-            t.zero(),
-            t.low(),
-            t.high(),
-            t.residual_scale(),
-            t.residual_zero(),
-            t.weight_offset()};
+    quantized_conv_2d_params p;
+    p.w = window::of(t.window());
+    p.groups = static_cast<std::int32_t>(t.groups());
+    p.whole_rows = t.whole_rows();
+    p.input_zero = t.input_zero();
+    p.zero = t.zero();
+    p.low = t.low();
+    p.high = t.high();
+    p.residual_scale = t.residual_scale();
+    p.residual_zero = t.residual_zero();
+    p.weight_offset = t.weight_offset();
+    return p;
   }
 };
 struct quantized_depthwise_conv_2d_params {
@@ -71,19 +73,21 @@ struct quantized_binary_params {
   std::int32_t a_multiplier = 0, b_multiplier = 0, bias = 0, shift = 0;  ///< shift > 0: a sum in fixed point
   template <class Table>
   static quantized_binary_params of(const Table& t) {
-    return {static_cast<binary_kind>(t.kind()),
-            t.a_scale(),
-            t.b_scale(),
-            t.scale(),
-            t.a_zero(),
-            t.b_zero(),
-            t.zero(),
-            t.low(),
-            t.high(),
-            t.a_multiplier(),
-            t.b_multiplier(),
-            t.bias(),
-            t.shift()};
+    quantized_binary_params p;
+    p.kind = static_cast<binary_kind>(t.kind());
+    p.a_scale = t.a_scale();
+    p.b_scale = t.b_scale();
+    p.scale = t.scale();
+    p.a_zero = t.a_zero();
+    p.b_zero = t.b_zero();
+    p.zero = t.zero();
+    p.low = t.low();
+    p.high = t.high();
+    p.a_multiplier = t.a_multiplier();
+    p.b_multiplier = t.b_multiplier();
+    p.bias = t.bias();
+    p.shift = t.shift();
+    return p;
   }
   template <class Create>
   auto to(Create create) const {

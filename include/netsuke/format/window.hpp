@@ -15,8 +15,16 @@ struct window {
   template <class Table>
   static window of(const Table* t) {
     if (!t) return {0};
-    return {t->kernel_h(),   t->kernel_w(),   t->stride_h(), t->stride_w(),
-            t->dilation_h(), t->dilation_w(), t->pad_top(),  t->pad_left()};
+    window w;
+    w.kernel_h = t->kernel_h();
+    w.kernel_w = t->kernel_w();
+    w.stride_h = t->stride_h();
+    w.stride_w = t->stride_w();
+    w.dilation_h = t->dilation_h();
+    w.dilation_w = t->dilation_w();
+    w.pad_top = t->pad_top();
+    w.pad_left = t->pad_left();
+    return w;
   }
 };
 

@@ -304,14 +304,16 @@ class plan {
     return largest;
   }
   dispatch_view view(const impl::dispatch_record& r) const {
-    return {r.step < 0 ? -1 : r.step,
-            r.pipeline == impl::dispatch_record::on_cpu,
-            r.barrier,
-            r.pipeline,
-            {m_words + r.first_word, r.word_count},
-            {r.groups[0], r.groups[1], r.groups[2]},
-            r.merged,
-            r.seeded};
+    dispatch_view d;
+    d.step = r.step < 0 ? -1 : r.step;
+    d.on_cpu = r.pipeline == impl::dispatch_record::on_cpu;
+    d.barrier = r.barrier;
+    d.pipeline = r.pipeline;
+    d.constants = {m_words + r.first_word, r.word_count};
+    for (int i = 0; i < 3; ++i) d.groups[i] = r.groups[i];
+    d.merged = r.merged;
+    d.seeded = r.seeded;
+    return d;
   }
   variant_view m_variant;
   plan_settings m_settings;

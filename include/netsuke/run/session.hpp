@@ -329,19 +329,19 @@ class session {
   }
 
   impl::memory_map memory() const {
-    return {m_variant, m_weights, m_arena, m_inputs.table(), m_outputs.table(), settings::bindable_ports,
-            &m_flags,  m_random,  m_rows,  m_native_dot4};
+    impl::memory_map m = impl::memory_map::of(m_variant, m_weights, m_arena);
+    m.bind_ports(m_inputs.table(), m_outputs.table(), settings::bindable_ports);
+    m.flags = &m_flags;
+    m.random = m_random;
+    m.rows = m_rows;
+    m.native_dot4 = m_native_dot4;
+    return m;
   }
   std::byte* scratch(int lane) const {
     return m_arena + m_variant.shared_bytes() + static_cast<std::size_t>(lane) * m_variant.lane_bytes();
   }
 
-  /// Elements of a port, or of its first rows in a batch of fewer.
-  std::size_t elements_in_use(const port_view& port) const {
-    const auto all = static_cast<std::size_t>(port.elements());
-    const bool cut = m_rows > 0 && port.tensor().batch() > 0;
-    return cut ? all / static_cast<std::size_t>(m_variant.batch()) * static_cast<std::size_t>(m_rows) : all;
-  }
+  std::size_t elements_in_use(const port_view& p) const { return p.elements_of_rows(m_rows, m_variant.batch()); }
   template <class Byte>
   checked_span<Byte> bytes_of(int i, status_place place) const {
     const bool is_input = place == status_place::input;
@@ -420,8 +420,7 @@ class session {
     return true;
   }
 
-  /// A new inference clears what the last one reported.
-  void begin_slice() {
+  void begin_slice() {  // a new inference clears what the last one reported
     require_ready();
     if (m_step == 0 && m_tile == 0) m_flags = 0;
   }

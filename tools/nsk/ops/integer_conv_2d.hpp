@@ -18,8 +18,9 @@ struct op_rules<op::integer_conv_2d> : product_work {
     const bool whole_rows =
         c.groups == 1 && c.w.dilation_w == 1 && l.result.tensor(at.input).strides[2] == std::int64_t{depth};
     const std::vector<float> scale = c.real ? c.scale : std::vector<float>(c.sums.size(), 1.0f);
-    const quad_layer layer{c.outputs,  c.groups,         c.w.kernel_h,  c.w.kernel_w, depth,
-                           whole_rows, c.weights.data(), c.sums.data(), scale.data()};
+    quad_layer layer = quad_layer::of(c, depth, whole_rows);
+    layer.bias = c.sums.data();
+    layer.scale = scale.data();
     const int weights = constant_bytes(l, o.name + "#weights", dtype::int8,
                                        are_safe(layer) ? packing::safe_quads : packing::quads, pack_quads(layer));
     std::vector<int> inputs = {at.input, weights, one_number(l, o.inputs[1])};

@@ -22,8 +22,9 @@ struct op_rules<op::quantized_conv_2d> : product_work {
     const std::int64_t depth = x.shape[1] / c.groups;
     const bool depthwise = c.groups > 1 && depth == 1 && c.outputs == c.groups;
     const bool whole_rows = c.groups == 1 && c.w.dilation_w == 1 && l.result.tensor(input).strides[2] == x.shape[1];
-    const quad_layer layer{c.outputs,  c.groups,         c.w.kernel_h,  c.w.kernel_w,  depth,
-                           whole_rows, c.weights.data(), c.bias.data(), c.scale.data()};
+    quad_layer layer = quad_layer::of(c, depth, whole_rows);
+    layer.bias = c.bias.data();
+    layer.scale = c.scale.data();
     bool safe = !depthwise && are_safe(layer);
     const std::vector<std::uint8_t> packed = depthwise ? pack_depthwise_quads(layer, safe) : pack_quads(layer);
     const int weights = constant_bytes(l, o.name + "#weights", dtype::int8, safe ? packing::safe_quads : packing::quads,

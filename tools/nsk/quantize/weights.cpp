@@ -48,7 +48,13 @@ std::vector<std::int8_t> stored_by(const double* values, const layer_weights& w,
 bool is_safe(const layer_weights& w, const std::vector<std::int8_t>& stored) {
   const std::int32_t bias = 0;
   const float scale = 1;
-  quad_layer l{1, 1, w.kernel_h, w.kernel_w, w.depth, false, stored.data(), &bias, &scale};
+  quad_layer l;
+  l.kernel_h = w.kernel_h;
+  l.kernel_w = w.kernel_w;
+  l.depth = w.depth;
+  l.weights = stored.data();
+  l.bias = &bias;
+  l.scale = &scale;
   if (w.depthwise) {
     bool safe = false;
     static_cast<void>(pack_depthwise_quads(l, safe));

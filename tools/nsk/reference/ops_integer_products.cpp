@@ -18,17 +18,29 @@ namespace {
 /// Where an operator has its inputs; `none` stands for those that it has not.
 struct product_inputs {
   static constexpr std::size_t none = 99;
-  std::size_t a, a_zero, b, b_zero;
+  std::size_t a = 0, a_zero = 2, b = 1, b_zero = 3;
   std::size_t a_scale = none, b_scale = none, y_scale = none, y_zero = none, bias = none;
   std::size_t residual = none, residual_scale = none, residual_zero = none;
 };
 
 product_inputs inputs_of(const node& n) {
-  if (n.op == "QGemm") return {0, 2, 3, 5, 1, 4, 7, 8, 6};
-  if (n.op == "QLinearConvAdd") return {0, 2, 3, 5, 1, 4, 6, 7, 8, 9, 10, 11};
-  if (n.op == "QLinearConv" || n.op == "QLinearConvTranspose" || n.op == "QLinearMatMul")
-    return {0, 2, 3, 5, 1, 4, 6, 7, 8};
-  return {0, 2, 1, 3};
+  product_inputs in;
+  const bool is_gemm = n.op == "QGemm", adds = n.op == "QLinearConvAdd";
+  const bool is_stored =
+      is_gemm || adds || n.op == "QLinearConv" || n.op == "QLinearConvTranspose" || n.op == "QLinearMatMul";
+  if (!is_stored) return in;
+  in.b = 3;
+  in.b_zero = 5;
+  in.a_scale = 1;
+  in.b_scale = 4;
+  in.y_scale = is_gemm ? 7 : 6;
+  in.y_zero = is_gemm ? 8 : 7;
+  in.bias = is_gemm ? 6 : 8;
+  if (!adds) return in;
+  in.residual = 9;
+  in.residual_scale = 10;
+  in.residual_zero = 11;
+  return in;
 }
 
 bool is_transposed(const node& n) { return n.op == "QLinearConvTranspose"; }

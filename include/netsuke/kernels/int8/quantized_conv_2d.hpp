@@ -256,7 +256,10 @@ template <class Multiply>
 inline void convolve_groups(const quantized_conv_2d_args& a, const tile_range& t, std::byte* scratch,
                             const Multiply& multiply) {
   const int depth = a.input.shape[3] / a.groups, channels = a.output.shape[3] / a.groups;
-  quantized_conv c{&a, runs_of(a.w, depth, a.whole_rows), {}, 0, 0, 0, reinterpret_cast<std::uint8_t*>(scratch)};
+  quantized_conv c{};
+  c.a = &a;
+  c.runs = runs_of(a.w, depth, a.whole_rows);
+  c.scratch = reinterpret_cast<std::uint8_t*>(scratch);
   for_groups(t, channels, [&](int g, int begin, int end) {
     const std::int64_t quads = c.runs.quads();
     c.weights = {a.weights + g * quad_panel_bytes(channels, quads), channels, quads, g * channels, a.products};

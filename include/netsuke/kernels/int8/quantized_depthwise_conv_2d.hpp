@@ -128,17 +128,19 @@ NSK_ONE_COPY inline byte_block load_byte_block(const quantized_depthwise_conv_2d
   std::int32_t* const offsets = a.weight_offset != 0 ? reinterpret_cast<std::int32_t*>(rows + places) : nullptr;
   if (offsets != nullptr) make_offsets(a, offsets);
   if constexpr (simd::dots_leave_out) complete_biases(scratch, quads, offsets, places / 4);
-  return {&a,
-          reinterpret_cast<const std::int32_t*>(scratch),
-          reinterpret_cast<const float*>(scratch) + quad_channels,
-          reinterpret_cast<const std::int8_t*>(scratch) + 8 * quad_channels,
-          reinterpret_cast<const std::uint8_t*>(outside),
-          rows,
-          offsets,
-          channel,
-          left < quad_channels ? left : quad_channels,
-          places / 4,
-          {static_cast<std::int16_t>(a.zero), static_cast<std::uint8_t>(a.low), static_cast<std::uint8_t>(a.high)}};
+  byte_block b{};
+  b.a = &a;
+  b.bias = reinterpret_cast<const std::int32_t*>(scratch);
+  b.scale = reinterpret_cast<const float*>(scratch) + quad_channels;
+  b.quads = reinterpret_cast<const std::int8_t*>(scratch) + 8 * quad_channels;
+  b.outside = reinterpret_cast<const std::uint8_t*>(outside);
+  b.rows = rows;
+  b.offsets = offsets;
+  b.channel = channel;
+  b.channels = left < quad_channels ? left : quad_channels;
+  b.groups = places / 4;
+  b.range = {static_cast<std::int16_t>(a.zero), static_cast<std::uint8_t>(a.low), static_cast<std::uint8_t>(a.high)};
+  return b;
 }
 
 /// Stores four vectors of sums as the bytes of one pixel, or of two: the other one is `other` bytes behind.

@@ -231,7 +231,15 @@ inline quad_panel quad_panel_part(const quad_weights& w, int index, int begin, i
   const std::byte* const panel = w.data + std::int64_t{4} * panel_width * index * (w.quads + 2) + 4 * (first - left);
   const auto* const weights = reinterpret_cast<const std::int8_t*>(panel + 8 * width);
   const auto stride = static_cast<std::ptrdiff_t>(4 * panel_width * (w.quads + 2));
-  return {panel, panel + 4 * width, weights, width, first, last - first, stride};
+  quad_panel p;
+  p.bias = panel;
+  p.scale = panel + 4 * width;
+  p.weights = weights;
+  p.width = width;
+  p.channel = first;
+  p.columns = last - first;
+  p.stride = stride;
+  return p;
 }
 
 }

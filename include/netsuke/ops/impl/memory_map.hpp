@@ -22,6 +22,19 @@ struct memory_map {
   int rows = 0;                    ///< of the batch that it computes; 0 = all
   bool native_dot4 = false;        ///< simd::has_native_dot4() of this machine
 
+  static memory_map of(const variant_view& v, const std::byte* weights, std::byte* arena) {
+    memory_map m;
+    m.variant = v;
+    m.weights = weights;
+    m.arena = arena;
+    return m;
+  }
+  void bind_ports(std::byte* const* inputs, std::byte* const* outputs, int count) {
+    bound_inputs = inputs;
+    bound_outputs = outputs;
+    bindable = count;
+  }
+
   /// Returns the start of the buffer in which a tensor is. Constants are read-only in spite of the type.
   NSK_NOINLINE std::byte* buffer_of(const tensor_info& t) const {
     const storage where = t.where();

@@ -239,7 +239,17 @@ class byte_joiner : byte_rewriter {
     const operation *left = widened(source->inputs[0]), *right = widened(source->inputs[1]);
     if (!left || !right) return false;
     const auto &x = *left->as<dequantize_params>(), &y = *right->as<dequantize_params>();
-    o.p = quantized_binary_params{b->kind, x.scale, y.scale, to.scale, x.zero, y.zero, to.zero, to.low, to.high};
+    quantized_binary_params p;
+    p.kind = b->kind;
+    p.a_scale = x.scale;
+    p.b_scale = y.scale;
+    p.scale = to.scale;
+    p.a_zero = x.zero;
+    p.b_zero = y.zero;
+    p.zero = to.zero;
+    p.low = to.low;
+    p.high = to.high;
+    o.p = p;
     o.inputs = {left->inputs[0], right->inputs[0]};
     return true;
   }

@@ -38,17 +38,20 @@ struct crop_options {
 };
 
 crop_options crop_of(const call& c, const named_options& o, std::int64_t landmarks) {
-  const std::int64_t left = o.integer("left_rotation_idx", 0), right = o.integer("right_rotation_idx", 0);
-  const auto width = static_cast<double>(o.integer("output_width", 1)),
-             height = static_cast<double>(o.integer("output_height", 1));
-  const double radians = o.number("target_rotation_radians", 0);
-  const double scale_x = o.number("scale_x", 0), scale_y = o.number("scale_y", 0);
-  const list subset = o.integers("subset_idxs");
-  c.require(left < landmarks && right < landmarks && !subset.empty() && scale_x > 0 && scale_y > 0,
-            "its options contradict the landmarks");
-  for (const std::int64_t i : subset)
+  crop_options crop;
+  crop.left = o.integer("left_rotation_idx", 0);
+  crop.right = o.integer("right_rotation_idx", 0);
+  crop.width = static_cast<double>(o.integer("output_width", 1));
+  crop.height = static_cast<double>(o.integer("output_height", 1));
+  crop.radians = o.number("target_rotation_radians", 0);
+  crop.scale_x = o.number("scale_x", 0);
+  crop.scale_y = o.number("scale_y", 0);
+  crop.subset = o.integers("subset_idxs");
+  const bool there = crop.left < landmarks && crop.right < landmarks && !crop.subset.empty();
+  c.require(there && crop.scale_x > 0 && crop.scale_y > 0, "its options contradict the landmarks");
+  for (const std::int64_t i : crop.subset)
     c.require(i >= 0 && i < landmarks, "its subset names a landmark that does not exist");
-  return {left, right, width, height, radians, scale_x, scale_y, subset};
+  return crop;
 }
 
 /// A direction as cosine and sine.
