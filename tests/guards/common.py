@@ -20,6 +20,9 @@ GUARDS = pathlib.Path(__file__).resolve().parent
 FOREIGN_MACROS = GUARDS / "foreign_macros.hpp"  # a program's macros
 STRICT = ["-std=c++17", "-fno-exceptions", "-fno-rtti", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror"]
 
+# clang's flag with which a precompiled header holds the instances of templates that it needs: programs that read it do not make them again.
+READ_WHOLE = "-fpch-instantiate-templates"
+
 
 class Skipped(Exception):
     """A guard cannot look, for the reason given."""

@@ -5,7 +5,7 @@ import pathlib
 import re
 
 from common import GUARDS as GUARDS_FOLDER
-from common import (REPOSITORY, FOREIGN_MACROS, STRICT, aarch64_compilers, compile_file, compilers, first_lines, is_clang, library_flags, on_aarch64,
+from common import (REPOSITORY, FOREIGN_MACROS, READ_WHOLE, STRICT, aarch64_compilers, compile_file, compilers, first_lines, is_clang, library_flags, on_aarch64,
                     parallel, run, scratch_folder)
 
 REGION_FILES = ("netsuke/simd/begin.hpp", "netsuke/simd/end.hpp", "netsuke/core/hide_macros.hpp", "netsuke/core/restore_macros.hpp")
@@ -86,7 +86,7 @@ def precompiled(tree, folder, compiler, blocks):
             continue
         header = pathlib.Path(folder) / f"read_once_{len(found)}.hpp"
         header.write_text("\n".join(lines) + "\n")
-        done = run([compiler, f"-I{tree.include}", *library_flags(compiler), *STRICT, "-x", "c++-header", header, "-o", f"{header}.pch"])
+        done = run([compiler, f"-I{tree.include}", *library_flags(compiler), *STRICT, READ_WHOLE, "-x", "c++-header", header, "-o", f"{header}.pch"])
         if done.returncode == 0:
             found[lines] = ["-include-pch", f"{header}.pch"]
     return found
