@@ -7,7 +7,8 @@ flatc's own output asserts one exact FlatBuffers version and includes the whole 
 includes only what reading needs, and moves the engine's code into the library's inline namespace. Builders have headers of their
 own: those of the engine's files beside the converter's writer, those of TensorFlow Lite models, which only tests write, among the
 tests. Headers for reading leave out what nothing calls: lists of enumerators, most of their names, one cast per member of a union
-(one template takes their place), and all about size prefixes.
+(one template takes their place), and all about size prefixes. Headers of TensorFlow Lite name a printed enumerator or a member of a
+union once, in a list from which all the rest is made, and check the fields of a table by type (checked_table.hpp).
 
 schema_bytes.hpp is the engine's schema itself as flatc's binary, by which `nsk json` reads and writes tables.
 
@@ -43,8 +44,7 @@ class Schema:
     enum_names: tuple = ()   # enumerations whose names the program prints
 
 
-READING = "#include <netsuke/format/impl/flatbuffers_assert.hpp>\n" + "".join(
-    f"#include <flatbuffers/{name}.h>\n" for name in ("base", "buffer", "string", "table", "vector", "verifier"))
+READING = '#include "import/tflite/file/checked_table.hpp"\n'
 SCHEMAS = [
     Schema("schema/netsuke.fbs", "include/netsuke/format/generated/netsuke.hpp", "Accessors of the table in a .nsk file.",
            ["nsk", "format"], "NSK_BEGIN\nnamespace format {\n",
@@ -109,6 +109,12 @@ def header(schema, about, include, text):
     return PREAMBLE.format(about=about, source=schema.source, include=include, opening=schema.opening) + text + "\n\n" + schema.closing
 
 
+def filled(items, first, indent, width=116):
+    """Items behind a first word or indent, as many on a line as fit."""
+    text = " ".join(item.replace(" ", "\0") for item in items)
+    return textwrap.fill(text, width, initial_indent=first, subsequent_indent=indent, break_long_words=False).replace("\0", " ")
+
+
 def offsets(match):
     """The offsets of a table's fields, as many on a line as fit."""
     return textwrap.fill(" ".join(match.group(1).split()), 116, initial_indent="    ", subsequent_indent="    ") + "\n"
@@ -124,9 +130,7 @@ def short(text, schema):
 
 def without_unused(text, schema):
     """Leaves out what only builders need and what nothing calls."""
-    kept = "|".join(schema.enum_names) or "none"
-    unused = re.compile(r"inline const \w+ \(&EnumValues|"
-                        rf"inline const char \* const \*EnumNames(?!({kept})\()|inline const char \*EnumName(?!s|({kept})\()|"
+    unused = re.compile(r"inline const \w+ \(&EnumValues|inline const char \* ?(const \*)?EnumName|"
                         rf"inline {UNION_VECTOR}|inline .*SizePrefixed|inline bool \w+BufferHasIdentifier|"
                         r"template<> inline const \w+ \*\w+::\w+_as<")
     text = "\n".join("\n".join(block) for block in definitions(text.split("\n")) if not unused.match(block[0]))
@@ -142,6 +146,49 @@ def without_unused(text, schema):
                   r"return verifier.VerifyTable(\1);", text)
     text = re.sub(r"\n{3,}", "\n\n", declared_where_named(text))
     return re.sub(r"^(struct \w+;|template<> struct \w+Traits<.*)\n\n(?=struct \w+;|template<> struct)", r"\1\n", text, flags=re.MULTILINE)
+
+
+def each(every, name, parameters, made):
+    """Lines that make something of each row of a list."""
+    return f"#define {name}({parameters}) {made}\n{every}({name})\n#undef {name}\n"
+
+
+def listed(text, schema):
+    """Names every printed enumerator, and every member of a union of several, once: in a list, of which all the rest is made."""
+    unions = re.findall(r"template<typename T> struct (\w+)Traits;\n\ntemplate<>.*\ntemplate<>", text)
+    for name in (*schema.enum_names, *unions):
+        every = f"NSK_{schema.namespaces[-1]}_{snake_case(name)}_list".upper()
+        enumeration = re.compile(rf"(enum class {name} : \w+ \{{\n(?:  NONE = 0,\n)?)((?:  \w+ = \d+,?\n)*)\}};\n")
+        head, body = enumeration.search(text).groups()
+        rows = filled([f"X({member}, {value})" for member, value in re.findall(r"(\w+) = (\d+)", body)], "  ", "  ", 114)
+        made = head + each(every, "NSK_ENUMERATOR", "name, value", "name = value,") + "};\n"
+        if name in schema.enum_names:
+            cases = each(every, "NSK_NAME", "name, value", f"case {name}::name: return #name;")
+            made += f'\ninline const char *EnumName{name}({name} e) {{\n  switch (e) {{\n{cases}  }}\n  return "";\n}}\n'
+        text = enumeration.sub(lambda _: f"#define {every}(X) \\\n" + rows.replace("\n", " \\\n") + "\n" + made, text)
+        trait = f"template<> struct {name}Traits<struct T> {{ static const {name} enum_value = {name}::T; }};"
+        text = re.sub(rf"(template<> struct {name}Traits<.*\n)+", each(every, "NSK_TRAITS", "T, value", trait), text)
+        case = f"case {name}::T: return verifier.VerifyTable(static_cast<const T *>(obj));"
+        text = re.sub(rf"(    case {name}::.*\n)+", each(every, "NSK_MEMBER", "T, value", case), text)
+    return text
+
+
+def checked_by_type(text):
+    """Tables that check all their fields of one type in one call."""
+    def checks(match):
+        of_type, last = {}, []
+        pointers = {field: kind for kind, field in re.findall(r"GetPointer<const (.*) \*>\((VT_\w+)\)", match.group(1))}
+        field_or_union = r"Verify(?:Field<(\w+)>|Offset)\(verifier, (VT_\w+)[^)]*\) &&(?:\n +(Verify\w+\(verifier, (?!VT_).*))?"
+        for number, field, union in re.findall(field_or_union, match.group(2)):
+            if union:
+                last += [f"VerifyOffset(verifier, {field}) &&", union]
+            else:
+                of_type.setdefault(number or pointers[field], []).append(field)
+        calls = [f"verify_fields<{kind}>(verifier, {', '.join(fields)}) &&" for kind, fields in of_type.items()]
+        every = ["VerifyTableStart(verifier) &&", *calls, *last, "verifier.EndTable();"]
+        return match.group(1) + filled(every, "    return ", " " * 11) + "\n"
+    text = text.replace(" : private flatbuffers::Table {", " : private checked_table {")
+    return re.sub(r"(struct \w+ FLATBUFFERS_FINAL_CLASS (?:(?!    return Verify).*\n)*)((?:.* &&\n)*) +verifier.EndTable\(\);\n", checks, text)
 
 
 def declared_where_named(text):
@@ -186,7 +233,8 @@ def parts(body, schema):
     for block in definitions(body.split("\n")):
         (writing if BUILDER_START.match(block[0]) else reading).append(block)
     reading, writing = (["\n".join(block) + "\n" for block in blocks] for blocks in (reading, inlined(writing)))
-    reader = header(schema, schema.about, schema.include, without_unused(short("\n".join(reading), schema), schema))
+    text = without_unused(short("\n".join(reading), schema), schema)
+    reader = header(schema, schema.about, schema.include, checked_by_type(listed(text, schema)) if schema.casts else text)
     own = schema.header.removeprefix("tools/nsk/")
     engine = own.removeprefix("include/")
     include = f'#include "{own}"\n' if engine == own else f"#include <{engine}>\n#include <netsuke/core/hide_macros.hpp>\n"
