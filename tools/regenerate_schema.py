@@ -42,6 +42,7 @@ class Schema:
     limits: bool = False     # whether enumerations keep MIN and MAX
     casts: bool = True       # whether fields of a union cast themselves
     enum_names: tuple = ()   # enumerations whose names the program prints
+    unwritten: tuple = ()    # Create functions that nothing calls
 
 
 READING = '#include "import/tflite/file/checked_table.hpp"\n'
@@ -51,7 +52,8 @@ SCHEMAS = [
            "}\nNSK_END\n#include <netsuke/core/restore_macros.hpp>\n",
            "#include <netsuke/core/hide_macros.hpp>\n#include <netsuke/version.hpp>\n#include <netsuke/format/impl/flatbuffers.hpp>\n"
            "#include <netsuke/format/impl/table_verifier.hpp>\n", "impl::table_verifier",
-           builders="tools/nsk/write/generated/netsuke_builders.hpp", limits=True, casts=False),
+           builders="tools/nsk/write/generated/netsuke_builders.hpp", limits=True, casts=False,
+           unwritten=("CreateQuantization", "CreateQuantizationDirect", "CreateStepDirect")),
     Schema("schema/tflite.fbs", "tools/nsk/import/tflite/file/generated/model.hpp", "Accessors of a TensorFlow Lite model.",
            ["nsk", "tool", "tfl"], "namespace nsk::tool::tfl {\n", "}\n", READING, builders="tests/tools/generated/tflite_builders.hpp",
            enum_names=("BuiltinOperator", "TensorType")),
@@ -227,6 +229,14 @@ def inlined(blocks):
         yield text.replace("builder_.Finish()", made).split("\n")
 
 
+def laid_out(text):
+    """Parameters and arguments beside each other, as clang-format lays out the code that people write."""
+    def listing(match):
+        items = match.group(2).strip().split("\n")
+        return filled([item.strip() for item in items], match.group(1), " " * (len(match.group(2)) - len(match.group(2).lstrip()) - 1))
+    return re.sub(r"^( *\S[^\n]*\()((?:\n +[^\n]+,)+\n +[^\n]+\)(?: \{|;))$", listing, text, flags=re.MULTILINE)
+
+
 def parts(body, schema):
     """The header for reading and the one for writing."""
     reading, writing = [], []
@@ -239,8 +249,9 @@ def parts(body, schema):
     engine = own.removeprefix("include/")
     include = f'#include "{own}"\n' if engine == own else f"#include <{engine}>\n#include <netsuke/core/hide_macros.hpp>\n"
     include = "#include <flatbuffers/flatbuffer_builder.h>\n" + include
-    without_prefix = [block for block in writing if not block.startswith("inline void FinishSizePrefixed")]
-    builder = header(schema, schema.about.replace("Accessors", "Builders"), include, short("\n".join(without_prefix), schema))
+    left_out = re.compile(rf"inline (void FinishSizePrefixed|[^\n]* ({'|'.join(schema.unwritten) or 'none'})\()")
+    written = [block for block in writing if not left_out.match(block)]
+    builder = header(schema, schema.about.replace("Accessors", "Builders"), include, laid_out(short("\n".join(written), schema)))
     return {schema.header: reader, **({schema.builders: builder} if schema.builders else {})}
 
 

@@ -6,11 +6,9 @@
 
 namespace nsk::tool::tfl {
 
-inline flatbuffers::Offset<QuantizationParameters> CreateQuantizationParameters(
-    flatbuffers::FlatBufferBuilder &_fbb,
+inline flatbuffers::Offset<QuantizationParameters> CreateQuantizationParameters(flatbuffers::FlatBufferBuilder &_fbb,
     flatbuffers::Offset<flatbuffers::Vector<float>> scale = 0,
-    flatbuffers::Offset<flatbuffers::Vector<int64_t>> zero_point = 0,
-    uint8_t details_type = 0,
+    flatbuffers::Offset<flatbuffers::Vector<int64_t>> zero_point = 0, uint8_t details_type = 0,
     int32_t quantized_dimension = 0) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<int32_t>(QuantizationParameters::VT_QUANTIZED_DIMENSION, quantized_dimension, 0);
@@ -20,81 +18,57 @@ inline flatbuffers::Offset<QuantizationParameters> CreateQuantizationParameters(
   return flatbuffers::Offset<QuantizationParameters>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<QuantizationParameters> CreateQuantizationParametersDirect(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    const std::vector<float> *scale = nullptr,
-    const std::vector<int64_t> *zero_point = nullptr,
-    uint8_t details_type = 0,
-    int32_t quantized_dimension = 0) {
+inline flatbuffers::Offset<QuantizationParameters> CreateQuantizationParametersDirect(flatbuffers::FlatBufferBuilder &_fbb,
+    const std::vector<float> *scale = nullptr, const std::vector<int64_t> *zero_point = nullptr,
+    uint8_t details_type = 0, int32_t quantized_dimension = 0) {
   auto scale__ = scale ? _fbb.CreateVector<float>(*scale) : 0;
   auto zero_point__ = zero_point ? _fbb.CreateVector<int64_t>(*zero_point) : 0;
-  return CreateQuantizationParameters(
-      _fbb,
-      scale__,
-      zero_point__,
-      details_type,
-      quantized_dimension);
+  return CreateQuantizationParameters(_fbb, scale__, zero_point__, details_type, quantized_dimension);
 }
 
-inline flatbuffers::Offset<Int32Vector> CreateInt32Vector(
-    flatbuffers::FlatBufferBuilder &_fbb,
+inline flatbuffers::Offset<Int32Vector> CreateInt32Vector(flatbuffers::FlatBufferBuilder &_fbb,
     flatbuffers::Offset<flatbuffers::Vector<int32_t>> values = 0) {
   const auto start = _fbb.StartTable();
   _fbb.AddOffset(Int32Vector::VT_VALUES, values);
   return flatbuffers::Offset<Int32Vector>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<Int32Vector> CreateInt32VectorDirect(
-    flatbuffers::FlatBufferBuilder &_fbb,
+inline flatbuffers::Offset<Int32Vector> CreateInt32VectorDirect(flatbuffers::FlatBufferBuilder &_fbb,
     const std::vector<int32_t> *values = nullptr) {
   auto values__ = values ? _fbb.CreateVector<int32_t>(*values) : 0;
-  return CreateInt32Vector(
-      _fbb,
-      values__);
+  return CreateInt32Vector(_fbb, values__);
 }
 
-inline flatbuffers::Offset<Uint16Vector> CreateUint16Vector(
-    flatbuffers::FlatBufferBuilder &_fbb,
+inline flatbuffers::Offset<Uint16Vector> CreateUint16Vector(flatbuffers::FlatBufferBuilder &_fbb,
     flatbuffers::Offset<flatbuffers::Vector<uint16_t>> values = 0) {
   const auto start = _fbb.StartTable();
   _fbb.AddOffset(Uint16Vector::VT_VALUES, values);
   return flatbuffers::Offset<Uint16Vector>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<Uint16Vector> CreateUint16VectorDirect(
-    flatbuffers::FlatBufferBuilder &_fbb,
+inline flatbuffers::Offset<Uint16Vector> CreateUint16VectorDirect(flatbuffers::FlatBufferBuilder &_fbb,
     const std::vector<uint16_t> *values = nullptr) {
   auto values__ = values ? _fbb.CreateVector<uint16_t>(*values) : 0;
-  return CreateUint16Vector(
-      _fbb,
-      values__);
+  return CreateUint16Vector(_fbb, values__);
 }
 
-inline flatbuffers::Offset<Uint8Vector> CreateUint8Vector(
-    flatbuffers::FlatBufferBuilder &_fbb,
+inline flatbuffers::Offset<Uint8Vector> CreateUint8Vector(flatbuffers::FlatBufferBuilder &_fbb,
     flatbuffers::Offset<flatbuffers::Vector<uint8_t>> values = 0) {
   const auto start = _fbb.StartTable();
   _fbb.AddOffset(Uint8Vector::VT_VALUES, values);
   return flatbuffers::Offset<Uint8Vector>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<Uint8Vector> CreateUint8VectorDirect(
-    flatbuffers::FlatBufferBuilder &_fbb,
+inline flatbuffers::Offset<Uint8Vector> CreateUint8VectorDirect(flatbuffers::FlatBufferBuilder &_fbb,
     const std::vector<uint8_t> *values = nullptr) {
   auto values__ = values ? _fbb.CreateVector<uint8_t>(*values) : 0;
-  return CreateUint8Vector(
-      _fbb,
-      values__);
+  return CreateUint8Vector(_fbb, values__);
 }
 
-inline flatbuffers::Offset<DimensionMetadata> CreateDimensionMetadata(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    DimensionType format = DimensionType::DENSE,
-    int32_t dense_size = 0,
-    SparseIndexVector array_segments_type = SparseIndexVector::NONE,
-    flatbuffers::Offset<void> array_segments = 0,
-    SparseIndexVector array_indices_type = SparseIndexVector::NONE,
-    flatbuffers::Offset<void> array_indices = 0) {
+inline flatbuffers::Offset<DimensionMetadata> CreateDimensionMetadata(flatbuffers::FlatBufferBuilder &_fbb,
+    DimensionType format = DimensionType::DENSE, int32_t dense_size = 0,
+    SparseIndexVector array_segments_type = SparseIndexVector::NONE, flatbuffers::Offset<void> array_segments = 0,
+    SparseIndexVector array_indices_type = SparseIndexVector::NONE, flatbuffers::Offset<void> array_indices = 0) {
   const auto start = _fbb.StartTable();
   _fbb.AddOffset(DimensionMetadata::VT_ARRAY_INDICES, array_indices);
   _fbb.AddOffset(DimensionMetadata::VT_ARRAY_SEGMENTS, array_segments);
@@ -105,8 +79,7 @@ inline flatbuffers::Offset<DimensionMetadata> CreateDimensionMetadata(
   return flatbuffers::Offset<DimensionMetadata>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<SparsityParameters> CreateSparsityParameters(
-    flatbuffers::FlatBufferBuilder &_fbb,
+inline flatbuffers::Offset<SparsityParameters> CreateSparsityParameters(flatbuffers::FlatBufferBuilder &_fbb,
     flatbuffers::Offset<flatbuffers::Vector<int32_t>> traversal_order = 0,
     flatbuffers::Offset<flatbuffers::Vector<int32_t>> block_map = 0,
     flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<DimensionMetadata>>> dim_metadata = 0) {
@@ -117,29 +90,19 @@ inline flatbuffers::Offset<SparsityParameters> CreateSparsityParameters(
   return flatbuffers::Offset<SparsityParameters>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<SparsityParameters> CreateSparsityParametersDirect(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    const std::vector<int32_t> *traversal_order = nullptr,
-    const std::vector<int32_t> *block_map = nullptr,
+inline flatbuffers::Offset<SparsityParameters> CreateSparsityParametersDirect(flatbuffers::FlatBufferBuilder &_fbb,
+    const std::vector<int32_t> *traversal_order = nullptr, const std::vector<int32_t> *block_map = nullptr,
     const std::vector<flatbuffers::Offset<DimensionMetadata>> *dim_metadata = nullptr) {
   auto traversal_order__ = traversal_order ? _fbb.CreateVector<int32_t>(*traversal_order) : 0;
   auto block_map__ = block_map ? _fbb.CreateVector<int32_t>(*block_map) : 0;
   auto dim_metadata__ = dim_metadata ? _fbb.CreateVector<flatbuffers::Offset<DimensionMetadata>>(*dim_metadata) : 0;
-  return CreateSparsityParameters(
-      _fbb,
-      traversal_order__,
-      block_map__,
-      dim_metadata__);
+  return CreateSparsityParameters(_fbb, traversal_order__, block_map__, dim_metadata__);
 }
 
-inline flatbuffers::Offset<Tensor> CreateTensor(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    flatbuffers::Offset<flatbuffers::Vector<int32_t>> shape = 0,
-    TensorType type = TensorType::FLOAT32,
-    uint32_t buffer = 0,
-    flatbuffers::Offset<flatbuffers::String> name = 0,
-    flatbuffers::Offset<QuantizationParameters> quantization = 0,
-    bool is_variable = false,
+inline flatbuffers::Offset<Tensor> CreateTensor(flatbuffers::FlatBufferBuilder &_fbb,
+    flatbuffers::Offset<flatbuffers::Vector<int32_t>> shape = 0, TensorType type = TensorType::FLOAT32,
+    uint32_t buffer = 0, flatbuffers::Offset<flatbuffers::String> name = 0,
+    flatbuffers::Offset<QuantizationParameters> quantization = 0, bool is_variable = false,
     flatbuffers::Offset<SparsityParameters> sparsity = 0,
     flatbuffers::Offset<flatbuffers::Vector<int32_t>> shape_signature = 0) {
   const auto start = _fbb.StartTable();
@@ -154,38 +117,20 @@ inline flatbuffers::Offset<Tensor> CreateTensor(
   return flatbuffers::Offset<Tensor>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<Tensor> CreateTensorDirect(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    const std::vector<int32_t> *shape = nullptr,
-    TensorType type = TensorType::FLOAT32,
-    uint32_t buffer = 0,
-    const char *name = nullptr,
-    flatbuffers::Offset<QuantizationParameters> quantization = 0,
-    bool is_variable = false,
-    flatbuffers::Offset<SparsityParameters> sparsity = 0,
+inline flatbuffers::Offset<Tensor> CreateTensorDirect(flatbuffers::FlatBufferBuilder &_fbb,
+    const std::vector<int32_t> *shape = nullptr, TensorType type = TensorType::FLOAT32, uint32_t buffer = 0,
+    const char *name = nullptr, flatbuffers::Offset<QuantizationParameters> quantization = 0,
+    bool is_variable = false, flatbuffers::Offset<SparsityParameters> sparsity = 0,
     const std::vector<int32_t> *shape_signature = nullptr) {
   auto shape__ = shape ? _fbb.CreateVector<int32_t>(*shape) : 0;
   auto name__ = name ? _fbb.CreateString(name) : 0;
   auto shape_signature__ = shape_signature ? _fbb.CreateVector<int32_t>(*shape_signature) : 0;
-  return CreateTensor(
-      _fbb,
-      shape__,
-      type,
-      buffer,
-      name__,
-      quantization,
-      is_variable,
-      sparsity,
-      shape_signature__);
+  return CreateTensor(_fbb, shape__, type, buffer, name__, quantization, is_variable, sparsity, shape_signature__);
 }
 
-inline flatbuffers::Offset<Conv2DOptions> CreateConv2DOptions(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    Padding padding = Padding::SAME,
-    int32_t stride_w = 0,
-    int32_t stride_h = 0,
-    Activation fused_activation_function = Activation::NONE,
-    int32_t dilation_w_factor = 1,
+inline flatbuffers::Offset<Conv2DOptions> CreateConv2DOptions(flatbuffers::FlatBufferBuilder &_fbb,
+    Padding padding = Padding::SAME, int32_t stride_w = 0, int32_t stride_h = 0,
+    Activation fused_activation_function = Activation::NONE, int32_t dilation_w_factor = 1,
     int32_t dilation_h_factor = 1) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<int32_t>(Conv2DOptions::VT_DILATION_H_FACTOR, dilation_h_factor, 1);
@@ -197,14 +142,9 @@ inline flatbuffers::Offset<Conv2DOptions> CreateConv2DOptions(
   return flatbuffers::Offset<Conv2DOptions>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<DepthwiseConv2DOptions> CreateDepthwiseConv2DOptions(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    Padding padding = Padding::SAME,
-    int32_t stride_w = 0,
-    int32_t stride_h = 0,
-    int32_t depth_multiplier = 0,
-    Activation fused_activation_function = Activation::NONE,
-    int32_t dilation_w_factor = 1,
+inline flatbuffers::Offset<DepthwiseConv2DOptions> CreateDepthwiseConv2DOptions(flatbuffers::FlatBufferBuilder &_fbb,
+    Padding padding = Padding::SAME, int32_t stride_w = 0, int32_t stride_h = 0, int32_t depth_multiplier = 0,
+    Activation fused_activation_function = Activation::NONE, int32_t dilation_w_factor = 1,
     int32_t dilation_h_factor = 1) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<int32_t>(DepthwiseConv2DOptions::VT_DILATION_H_FACTOR, dilation_h_factor, 1);
@@ -217,14 +157,9 @@ inline flatbuffers::Offset<DepthwiseConv2DOptions> CreateDepthwiseConv2DOptions(
   return flatbuffers::Offset<DepthwiseConv2DOptions>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<Pool2DOptions> CreatePool2DOptions(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    Padding padding = Padding::SAME,
-    int32_t stride_w = 0,
-    int32_t stride_h = 0,
-    int32_t filter_width = 0,
-    int32_t filter_height = 0,
-    Activation fused_activation_function = Activation::NONE) {
+inline flatbuffers::Offset<Pool2DOptions> CreatePool2DOptions(flatbuffers::FlatBufferBuilder &_fbb,
+    Padding padding = Padding::SAME, int32_t stride_w = 0, int32_t stride_h = 0, int32_t filter_width = 0,
+    int32_t filter_height = 0, Activation fused_activation_function = Activation::NONE) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<int32_t>(Pool2DOptions::VT_FILTER_HEIGHT, filter_height, 0);
   _fbb.AddElement<int32_t>(Pool2DOptions::VT_FILTER_WIDTH, filter_width, 0);
@@ -235,11 +170,8 @@ inline flatbuffers::Offset<Pool2DOptions> CreatePool2DOptions(
   return flatbuffers::Offset<Pool2DOptions>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<TransposeConvOptions> CreateTransposeConvOptions(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    Padding padding = Padding::SAME,
-    int32_t stride_w = 0,
-    int32_t stride_h = 0,
+inline flatbuffers::Offset<TransposeConvOptions> CreateTransposeConvOptions(flatbuffers::FlatBufferBuilder &_fbb,
+    Padding padding = Padding::SAME, int32_t stride_w = 0, int32_t stride_h = 0,
     Activation fused_activation_function = Activation::NONE) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<int32_t>(TransposeConvOptions::VT_STRIDE_H, stride_h, 0);
@@ -249,16 +181,10 @@ inline flatbuffers::Offset<TransposeConvOptions> CreateTransposeConvOptions(
   return flatbuffers::Offset<TransposeConvOptions>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<Conv3DOptions> CreateConv3DOptions(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    Padding padding = Padding::SAME,
-    int32_t stride_d = 0,
-    int32_t stride_w = 0,
-    int32_t stride_h = 0,
-    Activation fused_activation_function = Activation::NONE,
-    int32_t dilation_d_factor = 1,
-    int32_t dilation_w_factor = 1,
-    int32_t dilation_h_factor = 1) {
+inline flatbuffers::Offset<Conv3DOptions> CreateConv3DOptions(flatbuffers::FlatBufferBuilder &_fbb,
+    Padding padding = Padding::SAME, int32_t stride_d = 0, int32_t stride_w = 0, int32_t stride_h = 0,
+    Activation fused_activation_function = Activation::NONE, int32_t dilation_d_factor = 1,
+    int32_t dilation_w_factor = 1, int32_t dilation_h_factor = 1) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<int32_t>(Conv3DOptions::VT_DILATION_H_FACTOR, dilation_h_factor, 1);
   _fbb.AddElement<int32_t>(Conv3DOptions::VT_DILATION_W_FACTOR, dilation_w_factor, 1);
@@ -271,10 +197,8 @@ inline flatbuffers::Offset<Conv3DOptions> CreateConv3DOptions(
   return flatbuffers::Offset<Conv3DOptions>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<FullyConnectedOptions> CreateFullyConnectedOptions(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    Activation fused_activation_function = Activation::NONE,
-    WeightsFormat weights_format = WeightsFormat::DEFAULT,
+inline flatbuffers::Offset<FullyConnectedOptions> CreateFullyConnectedOptions(flatbuffers::FlatBufferBuilder &_fbb,
+    Activation fused_activation_function = Activation::NONE, WeightsFormat weights_format = WeightsFormat::DEFAULT,
     bool keep_num_dims = false) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<uint8_t>(FullyConnectedOptions::VT_KEEP_NUM_DIMS, static_cast<uint8_t>(keep_num_dims), 0);
@@ -283,80 +207,66 @@ inline flatbuffers::Offset<FullyConnectedOptions> CreateFullyConnectedOptions(
   return flatbuffers::Offset<FullyConnectedOptions>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<BatchMatMulOptions> CreateBatchMatMulOptions(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    bool adj_x = false,
-    bool adj_y = false) {
+inline flatbuffers::Offset<BatchMatMulOptions> CreateBatchMatMulOptions(flatbuffers::FlatBufferBuilder &_fbb,
+    bool adj_x = false, bool adj_y = false) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<uint8_t>(BatchMatMulOptions::VT_ADJ_Y, static_cast<uint8_t>(adj_y), 0);
   _fbb.AddElement<uint8_t>(BatchMatMulOptions::VT_ADJ_X, static_cast<uint8_t>(adj_x), 0);
   return flatbuffers::Offset<BatchMatMulOptions>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<AddOptions> CreateAddOptions(
-    flatbuffers::FlatBufferBuilder &_fbb,
+inline flatbuffers::Offset<AddOptions> CreateAddOptions(flatbuffers::FlatBufferBuilder &_fbb,
     Activation fused_activation_function = Activation::NONE) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<int8_t>(AddOptions::VT_FUSED_ACTIVATION_FUNCTION, static_cast<int8_t>(fused_activation_function), 0);
   return flatbuffers::Offset<AddOptions>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<SubOptions> CreateSubOptions(
-    flatbuffers::FlatBufferBuilder &_fbb,
+inline flatbuffers::Offset<SubOptions> CreateSubOptions(flatbuffers::FlatBufferBuilder &_fbb,
     Activation fused_activation_function = Activation::NONE) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<int8_t>(SubOptions::VT_FUSED_ACTIVATION_FUNCTION, static_cast<int8_t>(fused_activation_function), 0);
   return flatbuffers::Offset<SubOptions>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<MulOptions> CreateMulOptions(
-    flatbuffers::FlatBufferBuilder &_fbb,
+inline flatbuffers::Offset<MulOptions> CreateMulOptions(flatbuffers::FlatBufferBuilder &_fbb,
     Activation fused_activation_function = Activation::NONE) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<int8_t>(MulOptions::VT_FUSED_ACTIVATION_FUNCTION, static_cast<int8_t>(fused_activation_function), 0);
   return flatbuffers::Offset<MulOptions>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<DivOptions> CreateDivOptions(
-    flatbuffers::FlatBufferBuilder &_fbb,
+inline flatbuffers::Offset<DivOptions> CreateDivOptions(flatbuffers::FlatBufferBuilder &_fbb,
     Activation fused_activation_function = Activation::NONE) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<int8_t>(DivOptions::VT_FUSED_ACTIVATION_FUNCTION, static_cast<int8_t>(fused_activation_function), 0);
   return flatbuffers::Offset<DivOptions>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<L2NormOptions> CreateL2NormOptions(
-    flatbuffers::FlatBufferBuilder &_fbb,
+inline flatbuffers::Offset<L2NormOptions> CreateL2NormOptions(flatbuffers::FlatBufferBuilder &_fbb,
     Activation fused_activation_function = Activation::NONE) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<int8_t>(L2NormOptions::VT_FUSED_ACTIVATION_FUNCTION, static_cast<int8_t>(fused_activation_function), 0);
   return flatbuffers::Offset<L2NormOptions>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<ConcatenationOptions> CreateConcatenationOptions(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    int32_t axis = 0,
-    Activation fused_activation_function = Activation::NONE) {
+inline flatbuffers::Offset<ConcatenationOptions> CreateConcatenationOptions(flatbuffers::FlatBufferBuilder &_fbb,
+    int32_t axis = 0, Activation fused_activation_function = Activation::NONE) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<int32_t>(ConcatenationOptions::VT_AXIS, axis, 0);
   _fbb.AddElement<int8_t>(ConcatenationOptions::VT_FUSED_ACTIVATION_FUNCTION, static_cast<int8_t>(fused_activation_function), 0);
   return flatbuffers::Offset<ConcatenationOptions>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<SoftmaxOptions> CreateSoftmaxOptions(
-    flatbuffers::FlatBufferBuilder &_fbb,
+inline flatbuffers::Offset<SoftmaxOptions> CreateSoftmaxOptions(flatbuffers::FlatBufferBuilder &_fbb,
     float beta = 0.0f) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<float>(SoftmaxOptions::VT_BETA, beta, 0.0f);
   return flatbuffers::Offset<SoftmaxOptions>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<LocalResponseNormalizationOptions> CreateLocalResponseNormalizationOptions(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    int32_t radius = 0,
-    float bias = 0.0f,
-    float alpha = 0.0f,
-    float beta = 0.0f) {
+inline flatbuffers::Offset<LocalResponseNormalizationOptions> CreateLocalResponseNormalizationOptions(flatbuffers::FlatBufferBuilder &_fbb,
+    int32_t radius = 0, float bias = 0.0f, float alpha = 0.0f, float beta = 0.0f) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<float>(LocalResponseNormalizationOptions::VT_BETA, beta, 0.0f);
   _fbb.AddElement<float>(LocalResponseNormalizationOptions::VT_ALPHA, alpha, 0.0f);
@@ -365,102 +275,80 @@ inline flatbuffers::Offset<LocalResponseNormalizationOptions> CreateLocalRespons
   return flatbuffers::Offset<LocalResponseNormalizationOptions>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<LeakyReluOptions> CreateLeakyReluOptions(
-    flatbuffers::FlatBufferBuilder &_fbb,
+inline flatbuffers::Offset<LeakyReluOptions> CreateLeakyReluOptions(flatbuffers::FlatBufferBuilder &_fbb,
     float alpha = 0.0f) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<float>(LeakyReluOptions::VT_ALPHA, alpha, 0.0f);
   return flatbuffers::Offset<LeakyReluOptions>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<GeluOptions> CreateGeluOptions(
-    flatbuffers::FlatBufferBuilder &_fbb,
+inline flatbuffers::Offset<GeluOptions> CreateGeluOptions(flatbuffers::FlatBufferBuilder &_fbb,
     bool approximate = false) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<uint8_t>(GeluOptions::VT_APPROXIMATE, static_cast<uint8_t>(approximate), 0);
   return flatbuffers::Offset<GeluOptions>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<ResizeBilinearOptions> CreateResizeBilinearOptions(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    bool align_corners = false,
-    bool half_pixel_centers = false) {
+inline flatbuffers::Offset<ResizeBilinearOptions> CreateResizeBilinearOptions(flatbuffers::FlatBufferBuilder &_fbb,
+    bool align_corners = false, bool half_pixel_centers = false) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<uint8_t>(ResizeBilinearOptions::VT_HALF_PIXEL_CENTERS, static_cast<uint8_t>(half_pixel_centers), 0);
   _fbb.AddElement<uint8_t>(ResizeBilinearOptions::VT_ALIGN_CORNERS, static_cast<uint8_t>(align_corners), 0);
   return flatbuffers::Offset<ResizeBilinearOptions>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<ResizeNearestNeighborOptions> CreateResizeNearestNeighborOptions(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    bool align_corners = false,
-    bool half_pixel_centers = false) {
+inline flatbuffers::Offset<ResizeNearestNeighborOptions> CreateResizeNearestNeighborOptions(flatbuffers::FlatBufferBuilder &_fbb,
+    bool align_corners = false, bool half_pixel_centers = false) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<uint8_t>(ResizeNearestNeighborOptions::VT_HALF_PIXEL_CENTERS, static_cast<uint8_t>(half_pixel_centers), 0);
   _fbb.AddElement<uint8_t>(ResizeNearestNeighborOptions::VT_ALIGN_CORNERS, static_cast<uint8_t>(align_corners), 0);
   return flatbuffers::Offset<ResizeNearestNeighborOptions>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<ReshapeOptions> CreateReshapeOptions(
-    flatbuffers::FlatBufferBuilder &_fbb,
+inline flatbuffers::Offset<ReshapeOptions> CreateReshapeOptions(flatbuffers::FlatBufferBuilder &_fbb,
     flatbuffers::Offset<flatbuffers::Vector<int32_t>> new_shape = 0) {
   const auto start = _fbb.StartTable();
   _fbb.AddOffset(ReshapeOptions::VT_NEW_SHAPE, new_shape);
   return flatbuffers::Offset<ReshapeOptions>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<ReshapeOptions> CreateReshapeOptionsDirect(
-    flatbuffers::FlatBufferBuilder &_fbb,
+inline flatbuffers::Offset<ReshapeOptions> CreateReshapeOptionsDirect(flatbuffers::FlatBufferBuilder &_fbb,
     const std::vector<int32_t> *new_shape = nullptr) {
   auto new_shape__ = new_shape ? _fbb.CreateVector<int32_t>(*new_shape) : 0;
-  return CreateReshapeOptions(
-      _fbb,
-      new_shape__);
+  return CreateReshapeOptions(_fbb, new_shape__);
 }
 
-inline flatbuffers::Offset<SqueezeOptions> CreateSqueezeOptions(
-    flatbuffers::FlatBufferBuilder &_fbb,
+inline flatbuffers::Offset<SqueezeOptions> CreateSqueezeOptions(flatbuffers::FlatBufferBuilder &_fbb,
     flatbuffers::Offset<flatbuffers::Vector<int32_t>> squeeze_dims = 0) {
   const auto start = _fbb.StartTable();
   _fbb.AddOffset(SqueezeOptions::VT_SQUEEZE_DIMS, squeeze_dims);
   return flatbuffers::Offset<SqueezeOptions>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<SqueezeOptions> CreateSqueezeOptionsDirect(
-    flatbuffers::FlatBufferBuilder &_fbb,
+inline flatbuffers::Offset<SqueezeOptions> CreateSqueezeOptionsDirect(flatbuffers::FlatBufferBuilder &_fbb,
     const std::vector<int32_t> *squeeze_dims = nullptr) {
   auto squeeze_dims__ = squeeze_dims ? _fbb.CreateVector<int32_t>(*squeeze_dims) : 0;
-  return CreateSqueezeOptions(
-      _fbb,
-      squeeze_dims__);
+  return CreateSqueezeOptions(_fbb, squeeze_dims__);
 }
 
-inline flatbuffers::Offset<GatherOptions> CreateGatherOptions(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    int32_t axis = 0,
-    int32_t batch_dims = 0) {
+inline flatbuffers::Offset<GatherOptions> CreateGatherOptions(flatbuffers::FlatBufferBuilder &_fbb,
+    int32_t axis = 0, int32_t batch_dims = 0) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<int32_t>(GatherOptions::VT_BATCH_DIMS, batch_dims, 0);
   _fbb.AddElement<int32_t>(GatherOptions::VT_AXIS, axis, 0);
   return flatbuffers::Offset<GatherOptions>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<ReducerOptions> CreateReducerOptions(
-    flatbuffers::FlatBufferBuilder &_fbb,
+inline flatbuffers::Offset<ReducerOptions> CreateReducerOptions(flatbuffers::FlatBufferBuilder &_fbb,
     bool keep_dims = false) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<uint8_t>(ReducerOptions::VT_KEEP_DIMS, static_cast<uint8_t>(keep_dims), 0);
   return flatbuffers::Offset<ReducerOptions>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<StridedSliceOptions> CreateStridedSliceOptions(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    int32_t begin_mask = 0,
-    int32_t end_mask = 0,
-    int32_t ellipsis_mask = 0,
-    int32_t new_axis_mask = 0,
-    int32_t shrink_axis_mask = 0,
-    bool offset = false) {
+inline flatbuffers::Offset<StridedSliceOptions> CreateStridedSliceOptions(flatbuffers::FlatBufferBuilder &_fbb,
+    int32_t begin_mask = 0, int32_t end_mask = 0, int32_t ellipsis_mask = 0, int32_t new_axis_mask = 0,
+    int32_t shrink_axis_mask = 0, bool offset = false) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<int32_t>(StridedSliceOptions::VT_SHRINK_AXIS_MASK, shrink_axis_mask, 0);
   _fbb.AddElement<int32_t>(StridedSliceOptions::VT_NEW_AXIS_MASK, new_axis_mask, 0);
@@ -471,19 +359,15 @@ inline flatbuffers::Offset<StridedSliceOptions> CreateStridedSliceOptions(
   return flatbuffers::Offset<StridedSliceOptions>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<PackOptions> CreatePackOptions(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    int32_t values_count = 0,
-    int32_t axis = 0) {
+inline flatbuffers::Offset<PackOptions> CreatePackOptions(flatbuffers::FlatBufferBuilder &_fbb,
+    int32_t values_count = 0, int32_t axis = 0) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<int32_t>(PackOptions::VT_AXIS, axis, 0);
   _fbb.AddElement<int32_t>(PackOptions::VT_VALUES_COUNT, values_count, 0);
   return flatbuffers::Offset<PackOptions>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<UnpackOptions> CreateUnpackOptions(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    int32_t num = 0,
+inline flatbuffers::Offset<UnpackOptions> CreateUnpackOptions(flatbuffers::FlatBufferBuilder &_fbb, int32_t num = 0,
     int32_t axis = 0) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<int32_t>(UnpackOptions::VT_AXIS, axis, 0);
@@ -491,85 +375,71 @@ inline flatbuffers::Offset<UnpackOptions> CreateUnpackOptions(
   return flatbuffers::Offset<UnpackOptions>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<OneHotOptions> CreateOneHotOptions(
-    flatbuffers::FlatBufferBuilder &_fbb,
+inline flatbuffers::Offset<OneHotOptions> CreateOneHotOptions(flatbuffers::FlatBufferBuilder &_fbb,
     int32_t axis = 0) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<int32_t>(OneHotOptions::VT_AXIS, axis, 0);
   return flatbuffers::Offset<OneHotOptions>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<MirrorPadOptions> CreateMirrorPadOptions(
-    flatbuffers::FlatBufferBuilder &_fbb,
+inline flatbuffers::Offset<MirrorPadOptions> CreateMirrorPadOptions(flatbuffers::FlatBufferBuilder &_fbb,
     MirrorPadMode mode = MirrorPadMode::REFLECT) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<int8_t>(MirrorPadOptions::VT_MODE, static_cast<int8_t>(mode), 0);
   return flatbuffers::Offset<MirrorPadOptions>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<SpaceToDepthOptions> CreateSpaceToDepthOptions(
-    flatbuffers::FlatBufferBuilder &_fbb,
+inline flatbuffers::Offset<SpaceToDepthOptions> CreateSpaceToDepthOptions(flatbuffers::FlatBufferBuilder &_fbb,
     int32_t block_size = 0) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<int32_t>(SpaceToDepthOptions::VT_BLOCK_SIZE, block_size, 0);
   return flatbuffers::Offset<SpaceToDepthOptions>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<DepthToSpaceOptions> CreateDepthToSpaceOptions(
-    flatbuffers::FlatBufferBuilder &_fbb,
+inline flatbuffers::Offset<DepthToSpaceOptions> CreateDepthToSpaceOptions(flatbuffers::FlatBufferBuilder &_fbb,
     int32_t block_size = 0) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<int32_t>(DepthToSpaceOptions::VT_BLOCK_SIZE, block_size, 0);
   return flatbuffers::Offset<DepthToSpaceOptions>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<ReverseSequenceOptions> CreateReverseSequenceOptions(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    int32_t seq_dim = 0,
-    int32_t batch_dim = 0) {
+inline flatbuffers::Offset<ReverseSequenceOptions> CreateReverseSequenceOptions(flatbuffers::FlatBufferBuilder &_fbb,
+    int32_t seq_dim = 0, int32_t batch_dim = 0) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<int32_t>(ReverseSequenceOptions::VT_BATCH_DIM, batch_dim, 0);
   _fbb.AddElement<int32_t>(ReverseSequenceOptions::VT_SEQ_DIM, seq_dim, 0);
   return flatbuffers::Offset<ReverseSequenceOptions>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<CumsumOptions> CreateCumsumOptions(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    bool exclusive = false,
-    bool reverse = false) {
+inline flatbuffers::Offset<CumsumOptions> CreateCumsumOptions(flatbuffers::FlatBufferBuilder &_fbb,
+    bool exclusive = false, bool reverse = false) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<uint8_t>(CumsumOptions::VT_REVERSE, static_cast<uint8_t>(reverse), 0);
   _fbb.AddElement<uint8_t>(CumsumOptions::VT_EXCLUSIVE, static_cast<uint8_t>(exclusive), 0);
   return flatbuffers::Offset<CumsumOptions>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<BucketizeOptions> CreateBucketizeOptions(
-    flatbuffers::FlatBufferBuilder &_fbb,
+inline flatbuffers::Offset<BucketizeOptions> CreateBucketizeOptions(flatbuffers::FlatBufferBuilder &_fbb,
     flatbuffers::Offset<flatbuffers::Vector<float>> boundaries = 0) {
   const auto start = _fbb.StartTable();
   _fbb.AddOffset(BucketizeOptions::VT_BOUNDARIES, boundaries);
   return flatbuffers::Offset<BucketizeOptions>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<BucketizeOptions> CreateBucketizeOptionsDirect(
-    flatbuffers::FlatBufferBuilder &_fbb,
+inline flatbuffers::Offset<BucketizeOptions> CreateBucketizeOptionsDirect(flatbuffers::FlatBufferBuilder &_fbb,
     const std::vector<float> *boundaries = nullptr) {
   auto boundaries__ = boundaries ? _fbb.CreateVector<float>(*boundaries) : 0;
-  return CreateBucketizeOptions(
-      _fbb,
-      boundaries__);
+  return CreateBucketizeOptions(_fbb, boundaries__);
 }
 
-inline flatbuffers::Offset<ReduceWindowOptions> CreateReduceWindowOptions(
-    flatbuffers::FlatBufferBuilder &_fbb,
+inline flatbuffers::Offset<ReduceWindowOptions> CreateReduceWindowOptions(flatbuffers::FlatBufferBuilder &_fbb,
     ReduceWindowFunction reduce_function = ReduceWindowFunction::UNSUPPORTED) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<int32_t>(ReduceWindowOptions::VT_REDUCE_FUNCTION, static_cast<int32_t>(reduce_function), 0);
   return flatbuffers::Offset<ReduceWindowOptions>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<StablehloPadOptions> CreateStablehloPadOptions(
-    flatbuffers::FlatBufferBuilder &_fbb,
+inline flatbuffers::Offset<StablehloPadOptions> CreateStablehloPadOptions(flatbuffers::FlatBufferBuilder &_fbb,
     flatbuffers::Offset<flatbuffers::Vector<int64_t>> edge_padding_low = 0,
     flatbuffers::Offset<flatbuffers::Vector<int64_t>> edge_padding_high = 0,
     flatbuffers::Offset<flatbuffers::Vector<int64_t>> interior_padding = 0) {
@@ -580,27 +450,19 @@ inline flatbuffers::Offset<StablehloPadOptions> CreateStablehloPadOptions(
   return flatbuffers::Offset<StablehloPadOptions>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<StablehloPadOptions> CreateStablehloPadOptionsDirect(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    const std::vector<int64_t> *edge_padding_low = nullptr,
-    const std::vector<int64_t> *edge_padding_high = nullptr,
+inline flatbuffers::Offset<StablehloPadOptions> CreateStablehloPadOptionsDirect(flatbuffers::FlatBufferBuilder &_fbb,
+    const std::vector<int64_t> *edge_padding_low = nullptr, const std::vector<int64_t> *edge_padding_high = nullptr,
     const std::vector<int64_t> *interior_padding = nullptr) {
   auto edge_padding_low__ = edge_padding_low ? _fbb.CreateVector<int64_t>(*edge_padding_low) : 0;
   auto edge_padding_high__ = edge_padding_high ? _fbb.CreateVector<int64_t>(*edge_padding_high) : 0;
   auto interior_padding__ = interior_padding ? _fbb.CreateVector<int64_t>(*interior_padding) : 0;
-  return CreateStablehloPadOptions(
-      _fbb,
-      edge_padding_low__,
-      edge_padding_high__,
-      interior_padding__);
+  return CreateStablehloPadOptions(_fbb, edge_padding_low__, edge_padding_high__, interior_padding__);
 }
 
-inline flatbuffers::Offset<StablehloGatherOptions> CreateStablehloGatherOptions(
-    flatbuffers::FlatBufferBuilder &_fbb,
+inline flatbuffers::Offset<StablehloGatherOptions> CreateStablehloGatherOptions(flatbuffers::FlatBufferBuilder &_fbb,
     flatbuffers::Offset<flatbuffers::Vector<int64_t>> offset_dims = 0,
     flatbuffers::Offset<flatbuffers::Vector<int64_t>> collapsed_slice_dims = 0,
-    flatbuffers::Offset<flatbuffers::Vector<int64_t>> start_index_map = 0,
-    int64_t index_vector_dim = 0,
+    flatbuffers::Offset<flatbuffers::Vector<int64_t>> start_index_map = 0, int64_t index_vector_dim = 0,
     flatbuffers::Offset<flatbuffers::Vector<int64_t>> slice_sizes = 0) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<int64_t>(StablehloGatherOptions::VT_INDEX_VECTOR_DIM, index_vector_dim, 0);
@@ -611,54 +473,35 @@ inline flatbuffers::Offset<StablehloGatherOptions> CreateStablehloGatherOptions(
   return flatbuffers::Offset<StablehloGatherOptions>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<StablehloGatherOptions> CreateStablehloGatherOptionsDirect(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    const std::vector<int64_t> *offset_dims = nullptr,
-    const std::vector<int64_t> *collapsed_slice_dims = nullptr,
-    const std::vector<int64_t> *start_index_map = nullptr,
-    int64_t index_vector_dim = 0,
+inline flatbuffers::Offset<StablehloGatherOptions> CreateStablehloGatherOptionsDirect(flatbuffers::FlatBufferBuilder &_fbb,
+    const std::vector<int64_t> *offset_dims = nullptr, const std::vector<int64_t> *collapsed_slice_dims = nullptr,
+    const std::vector<int64_t> *start_index_map = nullptr, int64_t index_vector_dim = 0,
     const std::vector<int64_t> *slice_sizes = nullptr) {
   auto offset_dims__ = offset_dims ? _fbb.CreateVector<int64_t>(*offset_dims) : 0;
   auto collapsed_slice_dims__ = collapsed_slice_dims ? _fbb.CreateVector<int64_t>(*collapsed_slice_dims) : 0;
   auto start_index_map__ = start_index_map ? _fbb.CreateVector<int64_t>(*start_index_map) : 0;
   auto slice_sizes__ = slice_sizes ? _fbb.CreateVector<int64_t>(*slice_sizes) : 0;
-  return CreateStablehloGatherOptions(
-      _fbb,
-      offset_dims__,
-      collapsed_slice_dims__,
-      start_index_map__,
-      index_vector_dim,
-      slice_sizes__);
+  return CreateStablehloGatherOptions(_fbb, offset_dims__, collapsed_slice_dims__, start_index_map__,
+      index_vector_dim, slice_sizes__);
 }
 
-inline flatbuffers::Offset<StableHLOCompositeOptions> CreateStableHLOCompositeOptions(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    flatbuffers::Offset<flatbuffers::String> name = 0,
-    int32_t decomposition_subgraph_index = 0) {
+inline flatbuffers::Offset<StableHLOCompositeOptions> CreateStableHLOCompositeOptions(flatbuffers::FlatBufferBuilder &_fbb,
+    flatbuffers::Offset<flatbuffers::String> name = 0, int32_t decomposition_subgraph_index = 0) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<int32_t>(StableHLOCompositeOptions::VT_DECOMPOSITION_SUBGRAPH_INDEX, decomposition_subgraph_index, 0);
   _fbb.AddOffset(StableHLOCompositeOptions::VT_NAME, name);
   return flatbuffers::Offset<StableHLOCompositeOptions>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<StableHLOCompositeOptions> CreateStableHLOCompositeOptionsDirect(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    const char *name = nullptr,
-    int32_t decomposition_subgraph_index = 0) {
+inline flatbuffers::Offset<StableHLOCompositeOptions> CreateStableHLOCompositeOptionsDirect(flatbuffers::FlatBufferBuilder &_fbb,
+    const char *name = nullptr, int32_t decomposition_subgraph_index = 0) {
   auto name__ = name ? _fbb.CreateString(name) : 0;
-  return CreateStableHLOCompositeOptions(
-      _fbb,
-      name__,
-      decomposition_subgraph_index);
+  return CreateStableHLOCompositeOptions(_fbb, name__, decomposition_subgraph_index);
 }
 
-inline flatbuffers::Offset<LSTMOptions> CreateLSTMOptions(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    Activation fused_activation_function = Activation::NONE,
-    float cell_clip = 0.0f,
-    float proj_clip = 0.0f,
-    LstmKernel kernel_type = LstmKernel::FULL,
-    bool asymmetric_quantize_inputs = false) {
+inline flatbuffers::Offset<LSTMOptions> CreateLSTMOptions(flatbuffers::FlatBufferBuilder &_fbb,
+    Activation fused_activation_function = Activation::NONE, float cell_clip = 0.0f, float proj_clip = 0.0f,
+    LstmKernel kernel_type = LstmKernel::FULL, bool asymmetric_quantize_inputs = false) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<float>(LSTMOptions::VT_PROJ_CLIP, proj_clip, 0.0f);
   _fbb.AddElement<float>(LSTMOptions::VT_CELL_CLIP, cell_clip, 0.0f);
@@ -668,14 +511,9 @@ inline flatbuffers::Offset<LSTMOptions> CreateLSTMOptions(
   return flatbuffers::Offset<LSTMOptions>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<UnidirectionalSequenceLSTMOptions> CreateUnidirectionalSequenceLSTMOptions(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    Activation fused_activation_function = Activation::NONE,
-    float cell_clip = 0.0f,
-    float proj_clip = 0.0f,
-    bool time_major = false,
-    bool asymmetric_quantize_inputs = false,
-    bool diagonal_recurrent_tensors = false) {
+inline flatbuffers::Offset<UnidirectionalSequenceLSTMOptions> CreateUnidirectionalSequenceLSTMOptions(flatbuffers::FlatBufferBuilder &_fbb,
+    Activation fused_activation_function = Activation::NONE, float cell_clip = 0.0f, float proj_clip = 0.0f,
+    bool time_major = false, bool asymmetric_quantize_inputs = false, bool diagonal_recurrent_tensors = false) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<float>(UnidirectionalSequenceLSTMOptions::VT_PROJ_CLIP, proj_clip, 0.0f);
   _fbb.AddElement<float>(UnidirectionalSequenceLSTMOptions::VT_CELL_CLIP, cell_clip, 0.0f);
@@ -686,14 +524,9 @@ inline flatbuffers::Offset<UnidirectionalSequenceLSTMOptions> CreateUnidirection
   return flatbuffers::Offset<UnidirectionalSequenceLSTMOptions>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<BidirectionalSequenceLSTMOptions> CreateBidirectionalSequenceLSTMOptions(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    Activation fused_activation_function = Activation::NONE,
-    float cell_clip = 0.0f,
-    float proj_clip = 0.0f,
-    bool merge_outputs = false,
-    bool time_major = true,
-    bool asymmetric_quantize_inputs = false) {
+inline flatbuffers::Offset<BidirectionalSequenceLSTMOptions> CreateBidirectionalSequenceLSTMOptions(flatbuffers::FlatBufferBuilder &_fbb,
+    Activation fused_activation_function = Activation::NONE, float cell_clip = 0.0f, float proj_clip = 0.0f,
+    bool merge_outputs = false, bool time_major = true, bool asymmetric_quantize_inputs = false) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<float>(BidirectionalSequenceLSTMOptions::VT_PROJ_CLIP, proj_clip, 0.0f);
   _fbb.AddElement<float>(BidirectionalSequenceLSTMOptions::VT_CELL_CLIP, cell_clip, 0.0f);
@@ -704,20 +537,16 @@ inline flatbuffers::Offset<BidirectionalSequenceLSTMOptions> CreateBidirectional
   return flatbuffers::Offset<BidirectionalSequenceLSTMOptions>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<RNNOptions> CreateRNNOptions(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    Activation fused_activation_function = Activation::NONE,
-    bool asymmetric_quantize_inputs = false) {
+inline flatbuffers::Offset<RNNOptions> CreateRNNOptions(flatbuffers::FlatBufferBuilder &_fbb,
+    Activation fused_activation_function = Activation::NONE, bool asymmetric_quantize_inputs = false) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<uint8_t>(RNNOptions::VT_ASYMMETRIC_QUANTIZE_INPUTS, static_cast<uint8_t>(asymmetric_quantize_inputs), 0);
   _fbb.AddElement<int8_t>(RNNOptions::VT_FUSED_ACTIVATION_FUNCTION, static_cast<int8_t>(fused_activation_function), 0);
   return flatbuffers::Offset<RNNOptions>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<SequenceRNNOptions> CreateSequenceRNNOptions(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    bool time_major = false,
-    Activation fused_activation_function = Activation::NONE,
+inline flatbuffers::Offset<SequenceRNNOptions> CreateSequenceRNNOptions(flatbuffers::FlatBufferBuilder &_fbb,
+    bool time_major = false, Activation fused_activation_function = Activation::NONE,
     bool asymmetric_quantize_inputs = false) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<uint8_t>(SequenceRNNOptions::VT_ASYMMETRIC_QUANTIZE_INPUTS, static_cast<uint8_t>(asymmetric_quantize_inputs), 0);
@@ -726,11 +555,8 @@ inline flatbuffers::Offset<SequenceRNNOptions> CreateSequenceRNNOptions(
   return flatbuffers::Offset<SequenceRNNOptions>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<BidirectionalSequenceRNNOptions> CreateBidirectionalSequenceRNNOptions(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    bool time_major = false,
-    Activation fused_activation_function = Activation::NONE,
-    bool merge_outputs = false,
+inline flatbuffers::Offset<BidirectionalSequenceRNNOptions> CreateBidirectionalSequenceRNNOptions(flatbuffers::FlatBufferBuilder &_fbb,
+    bool time_major = false, Activation fused_activation_function = Activation::NONE, bool merge_outputs = false,
     bool asymmetric_quantize_inputs = false) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<uint8_t>(BidirectionalSequenceRNNOptions::VT_ASYMMETRIC_QUANTIZE_INPUTS, static_cast<uint8_t>(asymmetric_quantize_inputs), 0);
@@ -740,11 +566,8 @@ inline flatbuffers::Offset<BidirectionalSequenceRNNOptions> CreateBidirectionalS
   return flatbuffers::Offset<BidirectionalSequenceRNNOptions>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<SVDFOptions> CreateSVDFOptions(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    int32_t rank = 0,
-    Activation fused_activation_function = Activation::NONE,
-    bool asymmetric_quantize_inputs = false) {
+inline flatbuffers::Offset<SVDFOptions> CreateSVDFOptions(flatbuffers::FlatBufferBuilder &_fbb, int32_t rank = 0,
+    Activation fused_activation_function = Activation::NONE, bool asymmetric_quantize_inputs = false) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<int32_t>(SVDFOptions::VT_RANK, rank, 0);
   _fbb.AddElement<uint8_t>(SVDFOptions::VT_ASYMMETRIC_QUANTIZE_INPUTS, static_cast<uint8_t>(asymmetric_quantize_inputs), 0);
@@ -752,44 +575,37 @@ inline flatbuffers::Offset<SVDFOptions> CreateSVDFOptions(
   return flatbuffers::Offset<SVDFOptions>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<CallOptions> CreateCallOptions(
-    flatbuffers::FlatBufferBuilder &_fbb,
+inline flatbuffers::Offset<CallOptions> CreateCallOptions(flatbuffers::FlatBufferBuilder &_fbb,
     uint32_t subgraph = 0) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<uint32_t>(CallOptions::VT_SUBGRAPH, subgraph, 0);
   return flatbuffers::Offset<CallOptions>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<CallOnceOptions> CreateCallOnceOptions(
-    flatbuffers::FlatBufferBuilder &_fbb,
+inline flatbuffers::Offset<CallOnceOptions> CreateCallOnceOptions(flatbuffers::FlatBufferBuilder &_fbb,
     int32_t init_subgraph_index = 0) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<int32_t>(CallOnceOptions::VT_INIT_SUBGRAPH_INDEX, init_subgraph_index, 0);
   return flatbuffers::Offset<CallOnceOptions>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<IfOptions> CreateIfOptions(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    int32_t then_subgraph_index = 0,
-    int32_t else_subgraph_index = 0) {
+inline flatbuffers::Offset<IfOptions> CreateIfOptions(flatbuffers::FlatBufferBuilder &_fbb,
+    int32_t then_subgraph_index = 0, int32_t else_subgraph_index = 0) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<int32_t>(IfOptions::VT_ELSE_SUBGRAPH_INDEX, else_subgraph_index, 0);
   _fbb.AddElement<int32_t>(IfOptions::VT_THEN_SUBGRAPH_INDEX, then_subgraph_index, 0);
   return flatbuffers::Offset<IfOptions>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<WhileOptions> CreateWhileOptions(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    int32_t cond_subgraph_index = 0,
-    int32_t body_subgraph_index = 0) {
+inline flatbuffers::Offset<WhileOptions> CreateWhileOptions(flatbuffers::FlatBufferBuilder &_fbb,
+    int32_t cond_subgraph_index = 0, int32_t body_subgraph_index = 0) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<int32_t>(WhileOptions::VT_BODY_SUBGRAPH_INDEX, body_subgraph_index, 0);
   _fbb.AddElement<int32_t>(WhileOptions::VT_COND_SUBGRAPH_INDEX, cond_subgraph_index, 0);
   return flatbuffers::Offset<WhileOptions>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<VarHandleOptions> CreateVarHandleOptions(
-    flatbuffers::FlatBufferBuilder &_fbb,
+inline flatbuffers::Offset<VarHandleOptions> CreateVarHandleOptions(flatbuffers::FlatBufferBuilder &_fbb,
     flatbuffers::Offset<flatbuffers::String> container = 0,
     flatbuffers::Offset<flatbuffers::String> shared_name = 0) {
   const auto start = _fbb.StartTable();
@@ -798,24 +614,16 @@ inline flatbuffers::Offset<VarHandleOptions> CreateVarHandleOptions(
   return flatbuffers::Offset<VarHandleOptions>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<VarHandleOptions> CreateVarHandleOptionsDirect(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    const char *container = nullptr,
-    const char *shared_name = nullptr) {
+inline flatbuffers::Offset<VarHandleOptions> CreateVarHandleOptionsDirect(flatbuffers::FlatBufferBuilder &_fbb,
+    const char *container = nullptr, const char *shared_name = nullptr) {
   auto container__ = container ? _fbb.CreateString(container) : 0;
   auto shared_name__ = shared_name ? _fbb.CreateString(shared_name) : 0;
-  return CreateVarHandleOptions(
-      _fbb,
-      container__,
-      shared_name__);
+  return CreateVarHandleOptions(_fbb, container__, shared_name__);
 }
 
-inline flatbuffers::Offset<OperatorCode> CreateOperatorCode(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    int8_t deprecated_builtin_code = 0,
-    flatbuffers::Offset<flatbuffers::String> custom_code = 0,
-    int32_t version = 1,
-    BuiltinOperator builtin_code = BuiltinOperator::ADD) {
+inline flatbuffers::Offset<OperatorCode> CreateOperatorCode(flatbuffers::FlatBufferBuilder &_fbb,
+    int8_t deprecated_builtin_code = 0, flatbuffers::Offset<flatbuffers::String> custom_code = 0,
+    int32_t version = 1, BuiltinOperator builtin_code = BuiltinOperator::ADD) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<int32_t>(OperatorCode::VT_BUILTIN_CODE, static_cast<int32_t>(builtin_code), 0);
   _fbb.AddElement<int32_t>(OperatorCode::VT_VERSION, version, 1);
@@ -824,28 +632,17 @@ inline flatbuffers::Offset<OperatorCode> CreateOperatorCode(
   return flatbuffers::Offset<OperatorCode>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<OperatorCode> CreateOperatorCodeDirect(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    int8_t deprecated_builtin_code = 0,
-    const char *custom_code = nullptr,
-    int32_t version = 1,
+inline flatbuffers::Offset<OperatorCode> CreateOperatorCodeDirect(flatbuffers::FlatBufferBuilder &_fbb,
+    int8_t deprecated_builtin_code = 0, const char *custom_code = nullptr, int32_t version = 1,
     BuiltinOperator builtin_code = BuiltinOperator::ADD) {
   auto custom_code__ = custom_code ? _fbb.CreateString(custom_code) : 0;
-  return CreateOperatorCode(
-      _fbb,
-      deprecated_builtin_code,
-      custom_code__,
-      version,
-      builtin_code);
+  return CreateOperatorCode(_fbb, deprecated_builtin_code, custom_code__, version, builtin_code);
 }
 
-inline flatbuffers::Offset<Operator> CreateOperator(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    uint32_t opcode_index = 0,
+inline flatbuffers::Offset<Operator> CreateOperator(flatbuffers::FlatBufferBuilder &_fbb, uint32_t opcode_index = 0,
     flatbuffers::Offset<flatbuffers::Vector<int32_t>> inputs = 0,
     flatbuffers::Offset<flatbuffers::Vector<int32_t>> outputs = 0,
-    BuiltinOptions builtin_options_type = BuiltinOptions::NONE,
-    flatbuffers::Offset<void> builtin_options = 0,
+    BuiltinOptions builtin_options_type = BuiltinOptions::NONE, flatbuffers::Offset<void> builtin_options = 0,
     flatbuffers::Offset<flatbuffers::Vector<uint8_t>> custom_options = 0,
     flatbuffers::Offset<flatbuffers::Vector<int32_t>> intermediates = 0,
     BuiltinOptions2 builtin_options_2_type = BuiltinOptions2::NONE,
@@ -863,14 +660,10 @@ inline flatbuffers::Offset<Operator> CreateOperator(
   return flatbuffers::Offset<Operator>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<Operator> CreateOperatorDirect(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    uint32_t opcode_index = 0,
-    const std::vector<int32_t> *inputs = nullptr,
-    const std::vector<int32_t> *outputs = nullptr,
-    BuiltinOptions builtin_options_type = BuiltinOptions::NONE,
-    flatbuffers::Offset<void> builtin_options = 0,
-    const std::vector<uint8_t> *custom_options = nullptr,
+inline flatbuffers::Offset<Operator> CreateOperatorDirect(flatbuffers::FlatBufferBuilder &_fbb,
+    uint32_t opcode_index = 0, const std::vector<int32_t> *inputs = nullptr,
+    const std::vector<int32_t> *outputs = nullptr, BuiltinOptions builtin_options_type = BuiltinOptions::NONE,
+    flatbuffers::Offset<void> builtin_options = 0, const std::vector<uint8_t> *custom_options = nullptr,
     const std::vector<int32_t> *intermediates = nullptr,
     BuiltinOptions2 builtin_options_2_type = BuiltinOptions2::NONE,
     flatbuffers::Offset<void> builtin_options_2 = 0) {
@@ -878,21 +671,11 @@ inline flatbuffers::Offset<Operator> CreateOperatorDirect(
   auto outputs__ = outputs ? _fbb.CreateVector<int32_t>(*outputs) : 0;
   auto custom_options__ = custom_options ? _fbb.CreateVector<uint8_t>(*custom_options) : 0;
   auto intermediates__ = intermediates ? _fbb.CreateVector<int32_t>(*intermediates) : 0;
-  return CreateOperator(
-      _fbb,
-      opcode_index,
-      inputs__,
-      outputs__,
-      builtin_options_type,
-      builtin_options,
-      custom_options__,
-      intermediates__,
-      builtin_options_2_type,
-      builtin_options_2);
+  return CreateOperator(_fbb, opcode_index, inputs__, outputs__, builtin_options_type, builtin_options,
+      custom_options__, intermediates__, builtin_options_2_type, builtin_options_2);
 }
 
-inline flatbuffers::Offset<SubGraph> CreateSubGraph(
-    flatbuffers::FlatBufferBuilder &_fbb,
+inline flatbuffers::Offset<SubGraph> CreateSubGraph(flatbuffers::FlatBufferBuilder &_fbb,
     flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<Tensor>>> tensors = 0,
     flatbuffers::Offset<flatbuffers::Vector<int32_t>> inputs = 0,
     flatbuffers::Offset<flatbuffers::Vector<int32_t>> outputs = 0,
@@ -907,32 +690,20 @@ inline flatbuffers::Offset<SubGraph> CreateSubGraph(
   return flatbuffers::Offset<SubGraph>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<SubGraph> CreateSubGraphDirect(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    const std::vector<flatbuffers::Offset<Tensor>> *tensors = nullptr,
-    const std::vector<int32_t> *inputs = nullptr,
+inline flatbuffers::Offset<SubGraph> CreateSubGraphDirect(flatbuffers::FlatBufferBuilder &_fbb,
+    const std::vector<flatbuffers::Offset<Tensor>> *tensors = nullptr, const std::vector<int32_t> *inputs = nullptr,
     const std::vector<int32_t> *outputs = nullptr,
-    const std::vector<flatbuffers::Offset<Operator>> *operators = nullptr,
-    const char *name = nullptr) {
+    const std::vector<flatbuffers::Offset<Operator>> *operators = nullptr, const char *name = nullptr) {
   auto tensors__ = tensors ? _fbb.CreateVector<flatbuffers::Offset<Tensor>>(*tensors) : 0;
   auto inputs__ = inputs ? _fbb.CreateVector<int32_t>(*inputs) : 0;
   auto outputs__ = outputs ? _fbb.CreateVector<int32_t>(*outputs) : 0;
   auto operators__ = operators ? _fbb.CreateVector<flatbuffers::Offset<Operator>>(*operators) : 0;
   auto name__ = name ? _fbb.CreateString(name) : 0;
-  return CreateSubGraph(
-      _fbb,
-      tensors__,
-      inputs__,
-      outputs__,
-      operators__,
-      name__);
+  return CreateSubGraph(_fbb, tensors__, inputs__, outputs__, operators__, name__);
 }
 
-inline flatbuffers::Offset<Buffer> CreateBuffer(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    flatbuffers::Offset<flatbuffers::Vector<uint8_t>> data = 0,
-    uint64_t offset = 0,
-    uint64_t size = 0) {
+inline flatbuffers::Offset<Buffer> CreateBuffer(flatbuffers::FlatBufferBuilder &_fbb,
+    flatbuffers::Offset<flatbuffers::Vector<uint8_t>> data = 0, uint64_t offset = 0, uint64_t size = 0) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<uint64_t>(Buffer::VT_SIZE, size, 0);
   _fbb.AddElement<uint64_t>(Buffer::VT_OFFSET, offset, 0);
@@ -940,64 +711,41 @@ inline flatbuffers::Offset<Buffer> CreateBuffer(
   return flatbuffers::Offset<Buffer>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<Buffer> CreateBufferDirect(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    const std::vector<uint8_t> *data = nullptr,
-    uint64_t offset = 0,
-    uint64_t size = 0) {
+inline flatbuffers::Offset<Buffer> CreateBufferDirect(flatbuffers::FlatBufferBuilder &_fbb,
+    const std::vector<uint8_t> *data = nullptr, uint64_t offset = 0, uint64_t size = 0) {
   auto data__ = data ? _fbb.CreateVector<uint8_t>(*data) : 0;
-  return CreateBuffer(
-      _fbb,
-      data__,
-      offset,
-      size);
+  return CreateBuffer(_fbb, data__, offset, size);
 }
 
-inline flatbuffers::Offset<Metadata> CreateMetadata(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    flatbuffers::Offset<flatbuffers::String> name = 0,
-    uint32_t buffer = 0) {
+inline flatbuffers::Offset<Metadata> CreateMetadata(flatbuffers::FlatBufferBuilder &_fbb,
+    flatbuffers::Offset<flatbuffers::String> name = 0, uint32_t buffer = 0) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<uint32_t>(Metadata::VT_BUFFER, buffer, 0);
   _fbb.AddOffset(Metadata::VT_NAME, name);
   return flatbuffers::Offset<Metadata>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<Metadata> CreateMetadataDirect(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    const char *name = nullptr,
-    uint32_t buffer = 0) {
+inline flatbuffers::Offset<Metadata> CreateMetadataDirect(flatbuffers::FlatBufferBuilder &_fbb,
+    const char *name = nullptr, uint32_t buffer = 0) {
   auto name__ = name ? _fbb.CreateString(name) : 0;
-  return CreateMetadata(
-      _fbb,
-      name__,
-      buffer);
+  return CreateMetadata(_fbb, name__, buffer);
 }
 
-inline flatbuffers::Offset<SignatureDef> CreateSignatureDef(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    flatbuffers::Offset<flatbuffers::String> signature_key = 0,
-    uint32_t subgraph_index = 0) {
+inline flatbuffers::Offset<SignatureDef> CreateSignatureDef(flatbuffers::FlatBufferBuilder &_fbb,
+    flatbuffers::Offset<flatbuffers::String> signature_key = 0, uint32_t subgraph_index = 0) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<uint32_t>(SignatureDef::VT_SUBGRAPH_INDEX, subgraph_index, 0);
   _fbb.AddOffset(SignatureDef::VT_SIGNATURE_KEY, signature_key);
   return flatbuffers::Offset<SignatureDef>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<SignatureDef> CreateSignatureDefDirect(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    const char *signature_key = nullptr,
-    uint32_t subgraph_index = 0) {
+inline flatbuffers::Offset<SignatureDef> CreateSignatureDefDirect(flatbuffers::FlatBufferBuilder &_fbb,
+    const char *signature_key = nullptr, uint32_t subgraph_index = 0) {
   auto signature_key__ = signature_key ? _fbb.CreateString(signature_key) : 0;
-  return CreateSignatureDef(
-      _fbb,
-      signature_key__,
-      subgraph_index);
+  return CreateSignatureDef(_fbb, signature_key__, subgraph_index);
 }
 
-inline flatbuffers::Offset<Model> CreateModel(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    uint32_t version = 0,
+inline flatbuffers::Offset<Model> CreateModel(flatbuffers::FlatBufferBuilder &_fbb, uint32_t version = 0,
     flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<OperatorCode>>> operator_codes = 0,
     flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<SubGraph>>> subgraphs = 0,
     flatbuffers::Offset<flatbuffers::String> description = 0,
@@ -1015,12 +763,9 @@ inline flatbuffers::Offset<Model> CreateModel(
   return flatbuffers::Offset<Model>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<Model> CreateModelDirect(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    uint32_t version = 0,
+inline flatbuffers::Offset<Model> CreateModelDirect(flatbuffers::FlatBufferBuilder &_fbb, uint32_t version = 0,
     const std::vector<flatbuffers::Offset<OperatorCode>> *operator_codes = nullptr,
-    const std::vector<flatbuffers::Offset<SubGraph>> *subgraphs = nullptr,
-    const char *description = nullptr,
+    const std::vector<flatbuffers::Offset<SubGraph>> *subgraphs = nullptr, const char *description = nullptr,
     const std::vector<flatbuffers::Offset<Buffer>> *buffers = nullptr,
     const std::vector<flatbuffers::Offset<Metadata>> *metadata = nullptr,
     const std::vector<flatbuffers::Offset<SignatureDef>> *signature_defs = nullptr) {
@@ -1030,14 +775,7 @@ inline flatbuffers::Offset<Model> CreateModelDirect(
   auto buffers__ = buffers ? _fbb.CreateVector<flatbuffers::Offset<Buffer>>(*buffers) : 0;
   auto metadata__ = metadata ? _fbb.CreateVector<flatbuffers::Offset<Metadata>>(*metadata) : 0;
   auto signature_defs__ = signature_defs ? _fbb.CreateVector<flatbuffers::Offset<SignatureDef>>(*signature_defs) : 0;
-  return CreateModel(
-      _fbb,
-      version,
-      operator_codes__,
-      subgraphs__,
-      description__,
-      buffers__,
-      metadata__,
+  return CreateModel(_fbb, version, operator_codes__, subgraphs__, description__, buffers__, metadata__,
       signature_defs__);
 }
 

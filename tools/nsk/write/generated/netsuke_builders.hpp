@@ -8,14 +8,9 @@
 NSK_BEGIN
 namespace format {
 
-inline flatbuffers::Offset<Buffer> CreateBuffer(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    Storage storage = Storage::constant,
-    uint32_t index = 0,
-    uint64_t offset = 0,
-    uint64_t bytes = 0,
-    uint32_t first_step = 0,
-    uint32_t last_step = 0) {
+inline flatbuffers::Offset<Buffer> CreateBuffer(flatbuffers::FlatBufferBuilder &_fbb,
+    Storage storage = Storage::constant, uint32_t index = 0, uint64_t offset = 0, uint64_t bytes = 0,
+    uint32_t first_step = 0, uint32_t last_step = 0) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<uint64_t>(Buffer::VT_BYTES, bytes, 0);
   _fbb.AddElement<uint64_t>(Buffer::VT_OFFSET, offset, 0);
@@ -26,45 +21,12 @@ inline flatbuffers::Offset<Buffer> CreateBuffer(
   return flatbuffers::Offset<Buffer>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<Quantization> CreateQuantization(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    flatbuffers::Offset<flatbuffers::Vector<float>> scale = 0,
-    flatbuffers::Offset<flatbuffers::Vector<int32_t>> zero_point = 0,
-    int32_t axis = -1) {
-  const auto start = _fbb.StartTable();
-  _fbb.AddElement<int32_t>(Quantization::VT_AXIS, axis, -1);
-  _fbb.AddOffset(Quantization::VT_ZERO_POINT, zero_point);
-  _fbb.AddOffset(Quantization::VT_SCALE, scale);
-  return flatbuffers::Offset<Quantization>(_fbb.EndTable(start));
-}
-
-inline flatbuffers::Offset<Quantization> CreateQuantizationDirect(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    const std::vector<float> *scale = nullptr,
-    const std::vector<int32_t> *zero_point = nullptr,
-    int32_t axis = -1) {
-  auto scale__ = scale ? _fbb.CreateVector<float>(*scale) : 0;
-  auto zero_point__ = zero_point ? _fbb.CreateVector<int32_t>(*zero_point) : 0;
-  return CreateQuantization(
-      _fbb,
-      scale__,
-      zero_point__,
-      axis);
-}
-
-inline flatbuffers::Offset<Tensor> CreateTensor(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    flatbuffers::Offset<flatbuffers::String> name = 0,
-    DataType type = DataType::float32,
+inline flatbuffers::Offset<Tensor> CreateTensor(flatbuffers::FlatBufferBuilder &_fbb,
+    flatbuffers::Offset<flatbuffers::String> name = 0, DataType type = DataType::float32,
     flatbuffers::Offset<flatbuffers::Vector<int32_t>> shape = 0,
-    flatbuffers::Offset<flatbuffers::Vector<int64_t>> strides = 0,
-    uint32_t buffer = 0,
-    uint64_t offset = 0,
-    const Halo *halo = nullptr,
-    float fill = 0.0f,
-    Packing packing = Packing::plain,
-    flatbuffers::Offset<Quantization> quantization = 0,
-    uint32_t batch = 0) {
+    flatbuffers::Offset<flatbuffers::Vector<int64_t>> strides = 0, uint32_t buffer = 0, uint64_t offset = 0,
+    const Halo *halo = nullptr, float fill = 0.0f, Packing packing = Packing::plain,
+    flatbuffers::Offset<Quantization> quantization = 0, uint32_t batch = 0) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<uint64_t>(Tensor::VT_OFFSET, offset, 0);
   _fbb.AddElement<uint32_t>(Tensor::VT_BATCH, batch, 0);
@@ -80,45 +42,21 @@ inline flatbuffers::Offset<Tensor> CreateTensor(
   return flatbuffers::Offset<Tensor>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<Tensor> CreateTensorDirect(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    const char *name = nullptr,
-    DataType type = DataType::float32,
-    const std::vector<int32_t> *shape = nullptr,
-    const std::vector<int64_t> *strides = nullptr,
-    uint32_t buffer = 0,
-    uint64_t offset = 0,
-    const Halo *halo = nullptr,
-    float fill = 0.0f,
-    Packing packing = Packing::plain,
-    flatbuffers::Offset<Quantization> quantization = 0,
-    uint32_t batch = 0) {
+inline flatbuffers::Offset<Tensor> CreateTensorDirect(flatbuffers::FlatBufferBuilder &_fbb,
+    const char *name = nullptr, DataType type = DataType::float32, const std::vector<int32_t> *shape = nullptr,
+    const std::vector<int64_t> *strides = nullptr, uint32_t buffer = 0, uint64_t offset = 0,
+    const Halo *halo = nullptr, float fill = 0.0f, Packing packing = Packing::plain,
+    flatbuffers::Offset<Quantization> quantization = 0, uint32_t batch = 0) {
   auto name__ = name ? _fbb.CreateString(name) : 0;
   auto shape__ = shape ? _fbb.CreateVector<int32_t>(*shape) : 0;
   auto strides__ = strides ? _fbb.CreateVector<int64_t>(*strides) : 0;
-  return CreateTensor(
-      _fbb,
-      name__,
-      type,
-      shape__,
-      strides__,
-      buffer,
-      offset,
-      halo,
-      fill,
-      packing,
-      quantization,
+  return CreateTensor(_fbb, name__, type, shape__, strides__, buffer, offset, halo, fill, packing, quantization,
       batch);
 }
 
-inline flatbuffers::Offset<Epilogue> CreateEpilogue(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    Function function = Function::identity,
-    float alpha = 0.0f,
-    float beta = 0.0f,
-    bool activation_first = false,
-    int32_t residual = -1,
-    int32_t slope = -1) {
+inline flatbuffers::Offset<Epilogue> CreateEpilogue(flatbuffers::FlatBufferBuilder &_fbb,
+    Function function = Function::identity, float alpha = 0.0f, float beta = 0.0f, bool activation_first = false,
+    int32_t residual = -1, int32_t slope = -1) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<int32_t>(Epilogue::VT_SLOPE, slope, -1);
   _fbb.AddElement<int32_t>(Epilogue::VT_RESIDUAL, residual, -1);
@@ -129,11 +67,8 @@ inline flatbuffers::Offset<Epilogue> CreateEpilogue(
   return flatbuffers::Offset<Epilogue>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<Conv2D> CreateConv2D(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    const Window *window = nullptr,
-    uint32_t groups = 1,
-    ConvAlgorithm algorithm = ConvAlgorithm::direct,
+inline flatbuffers::Offset<Conv2D> CreateConv2D(flatbuffers::FlatBufferBuilder &_fbb,
+    const Window *window = nullptr, uint32_t groups = 1, ConvAlgorithm algorithm = ConvAlgorithm::direct,
     flatbuffers::Offset<Epilogue> epilogue = 0) {
   const auto start = _fbb.StartTable();
   _fbb.AddOffset(Conv2D::VT_EPILOGUE, epilogue);
@@ -143,18 +78,15 @@ inline flatbuffers::Offset<Conv2D> CreateConv2D(
   return flatbuffers::Offset<Conv2D>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<DepthwiseConv2D> CreateDepthwiseConv2D(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    const Window *window = nullptr,
-    flatbuffers::Offset<Epilogue> epilogue = 0) {
+inline flatbuffers::Offset<DepthwiseConv2D> CreateDepthwiseConv2D(flatbuffers::FlatBufferBuilder &_fbb,
+    const Window *window = nullptr, flatbuffers::Offset<Epilogue> epilogue = 0) {
   const auto start = _fbb.StartTable();
   _fbb.AddOffset(DepthwiseConv2D::VT_EPILOGUE, epilogue);
   _fbb.AddStruct(DepthwiseConv2D::VT_WINDOW, window);
   return flatbuffers::Offset<DepthwiseConv2D>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<FullyConnected> CreateFullyConnected(
-    flatbuffers::FlatBufferBuilder &_fbb,
+inline flatbuffers::Offset<FullyConnected> CreateFullyConnected(flatbuffers::FlatBufferBuilder &_fbb,
     flatbuffers::Offset<Epilogue> epilogue = 0) {
   const auto start = _fbb.StartTable();
   _fbb.AddOffset(FullyConnected::VT_EPILOGUE, epilogue);
@@ -166,22 +98,16 @@ inline flatbuffers::Offset<PackPanels> CreatePackPanels(flatbuffers::FlatBufferB
   return flatbuffers::Offset<PackPanels>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<MatMul> CreateMatMul(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    flatbuffers::Offset<Epilogue> epilogue = 0,
-    bool shared_right = false) {
+inline flatbuffers::Offset<MatMul> CreateMatMul(flatbuffers::FlatBufferBuilder &_fbb,
+    flatbuffers::Offset<Epilogue> epilogue = 0, bool shared_right = false) {
   const auto start = _fbb.StartTable();
   _fbb.AddOffset(MatMul::VT_EPILOGUE, epilogue);
   _fbb.AddElement<uint8_t>(MatMul::VT_SHARED_RIGHT, static_cast<uint8_t>(shared_right), 0);
   return flatbuffers::Offset<MatMul>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<Pool2D> CreatePool2D(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    PoolKind kind = PoolKind::max,
-    const Window *window = nullptr,
-    bool count_include_pad = false,
-    uint16_t pad_bottom = 0,
+inline flatbuffers::Offset<Pool2D> CreatePool2D(flatbuffers::FlatBufferBuilder &_fbb, PoolKind kind = PoolKind::max,
+    const Window *window = nullptr, bool count_include_pad = false, uint16_t pad_bottom = 0,
     uint16_t pad_right = 0) {
   const auto start = _fbb.StartTable();
   _fbb.AddStruct(Pool2D::VT_WINDOW, window);
@@ -192,18 +118,15 @@ inline flatbuffers::Offset<Pool2D> CreatePool2D(
   return flatbuffers::Offset<Pool2D>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<Unary> CreateUnary(
-    flatbuffers::FlatBufferBuilder &_fbb,
+inline flatbuffers::Offset<Unary> CreateUnary(flatbuffers::FlatBufferBuilder &_fbb,
     flatbuffers::Offset<Epilogue> epilogue = 0) {
   const auto start = _fbb.StartTable();
   _fbb.AddOffset(Unary::VT_EPILOGUE, epilogue);
   return flatbuffers::Offset<Unary>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<Binary> CreateBinary(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    BinaryKind kind = BinaryKind::add,
-    flatbuffers::Offset<Epilogue> epilogue = 0) {
+inline flatbuffers::Offset<Binary> CreateBinary(flatbuffers::FlatBufferBuilder &_fbb,
+    BinaryKind kind = BinaryKind::add, flatbuffers::Offset<Epilogue> epilogue = 0) {
   const auto start = _fbb.StartTable();
   _fbb.AddOffset(Binary::VT_EPILOGUE, epilogue);
   _fbb.AddElement<uint8_t>(Binary::VT_KIND, static_cast<uint8_t>(kind), 0);
@@ -215,17 +138,13 @@ inline flatbuffers::Offset<Copy> CreateCopy(flatbuffers::FlatBufferBuilder &_fbb
   return flatbuffers::Offset<Copy>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<Fill> CreateFill(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    float value = 0.0f) {
+inline flatbuffers::Offset<Fill> CreateFill(flatbuffers::FlatBufferBuilder &_fbb, float value = 0.0f) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<float>(Fill::VT_VALUE, value, 0.0f);
   return flatbuffers::Offset<Fill>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<Resize2D> CreateResize2D(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    uint16_t row_taps = 1,
+inline flatbuffers::Offset<Resize2D> CreateResize2D(flatbuffers::FlatBufferBuilder &_fbb, uint16_t row_taps = 1,
     uint16_t column_taps = 1) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<uint16_t>(Resize2D::VT_COLUMN_TAPS, column_taps, 1);
@@ -233,19 +152,15 @@ inline flatbuffers::Offset<Resize2D> CreateResize2D(
   return flatbuffers::Offset<Resize2D>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<Reduce> CreateReduce(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    ReduceKind kind = ReduceKind::mean,
-    flatbuffers::Offset<Epilogue> epilogue = 0) {
+inline flatbuffers::Offset<Reduce> CreateReduce(flatbuffers::FlatBufferBuilder &_fbb,
+    ReduceKind kind = ReduceKind::mean, flatbuffers::Offset<Epilogue> epilogue = 0) {
   const auto start = _fbb.StartTable();
   _fbb.AddOffset(Reduce::VT_EPILOGUE, epilogue);
   _fbb.AddElement<uint8_t>(Reduce::VT_KIND, static_cast<uint8_t>(kind), 0);
   return flatbuffers::Offset<Reduce>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<Softmax> CreateSoftmax(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    uint8_t axis = 0,
+inline flatbuffers::Offset<Softmax> CreateSoftmax(flatbuffers::FlatBufferBuilder &_fbb, uint8_t axis = 0,
     bool log = false) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<uint8_t>(Softmax::VT_LOG, static_cast<uint8_t>(log), 0);
@@ -258,8 +173,7 @@ inline flatbuffers::Offset<Cast> CreateCast(flatbuffers::FlatBufferBuilder &_fbb
   return flatbuffers::Offset<Cast>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<Compare> CreateCompare(
-    flatbuffers::FlatBufferBuilder &_fbb,
+inline flatbuffers::Offset<Compare> CreateCompare(flatbuffers::FlatBufferBuilder &_fbb,
     CompareKind kind = CompareKind::equal) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<uint8_t>(Compare::VT_KIND, static_cast<uint8_t>(kind), 0);
@@ -271,33 +185,27 @@ inline flatbuffers::Offset<Select> CreateSelect(flatbuffers::FlatBufferBuilder &
   return flatbuffers::Offset<Select>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<Arithmetic> CreateArithmetic(
-    flatbuffers::FlatBufferBuilder &_fbb,
+inline flatbuffers::Offset<Arithmetic> CreateArithmetic(flatbuffers::FlatBufferBuilder &_fbb,
     ArithmeticKind kind = ArithmeticKind::add) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<uint8_t>(Arithmetic::VT_KIND, static_cast<uint8_t>(kind), 0);
   return flatbuffers::Offset<Arithmetic>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<Gather> CreateGather(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    uint8_t axis = 0) {
+inline flatbuffers::Offset<Gather> CreateGather(flatbuffers::FlatBufferBuilder &_fbb, uint8_t axis = 0) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<uint8_t>(Gather::VT_AXIS, axis, 0);
   return flatbuffers::Offset<Gather>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<GatherElements> CreateGatherElements(
-    flatbuffers::FlatBufferBuilder &_fbb,
+inline flatbuffers::Offset<GatherElements> CreateGatherElements(flatbuffers::FlatBufferBuilder &_fbb,
     uint8_t axis = 0) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<uint8_t>(GatherElements::VT_AXIS, axis, 0);
   return flatbuffers::Offset<GatherElements>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<Scatter> CreateScatter(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    uint8_t axis = 0,
+inline flatbuffers::Offset<Scatter> CreateScatter(flatbuffers::FlatBufferBuilder &_fbb, uint8_t axis = 0,
     ScatterKind kind = ScatterKind::replace) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<uint8_t>(Scatter::VT_KIND, static_cast<uint8_t>(kind), 0);
@@ -305,11 +213,8 @@ inline flatbuffers::Offset<Scatter> CreateScatter(
   return flatbuffers::Offset<Scatter>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<ArgReduce> CreateArgReduce(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    uint8_t axis = 0,
-    ArgReduceKind kind = ArgReduceKind::max,
-    bool last = false) {
+inline flatbuffers::Offset<ArgReduce> CreateArgReduce(flatbuffers::FlatBufferBuilder &_fbb, uint8_t axis = 0,
+    ArgReduceKind kind = ArgReduceKind::max, bool last = false) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<uint8_t>(ArgReduce::VT_LAST, static_cast<uint8_t>(last), 0);
   _fbb.AddElement<uint8_t>(ArgReduce::VT_KIND, static_cast<uint8_t>(kind), 0);
@@ -317,9 +222,7 @@ inline flatbuffers::Offset<ArgReduce> CreateArgReduce(
   return flatbuffers::Offset<ArgReduce>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<TopK> CreateTopK(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    uint8_t axis = 0,
+inline flatbuffers::Offset<TopK> CreateTopK(flatbuffers::FlatBufferBuilder &_fbb, uint8_t axis = 0,
     bool smallest = false) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<uint8_t>(TopK::VT_SMALLEST, static_cast<uint8_t>(smallest), 0);
@@ -327,11 +230,8 @@ inline flatbuffers::Offset<TopK> CreateTopK(
   return flatbuffers::Offset<TopK>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<NonMaxSuppression> CreateNonMaxSuppression(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    uint32_t most_per_class = 0,
-    float iou_threshold = 0.0f,
-    float score_threshold = 0.0f,
+inline flatbuffers::Offset<NonMaxSuppression> CreateNonMaxSuppression(flatbuffers::FlatBufferBuilder &_fbb,
+    uint32_t most_per_class = 0, float iou_threshold = 0.0f, float score_threshold = 0.0f,
     bool center_point_box = false) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<float>(NonMaxSuppression::VT_SCORE_THRESHOLD, score_threshold, 0.0f);
@@ -341,22 +241,16 @@ inline flatbuffers::Offset<NonMaxSuppression> CreateNonMaxSuppression(
   return flatbuffers::Offset<NonMaxSuppression>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<LayerNormalization> CreateLayerNormalization(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    float epsilon = 0.0f,
-    bool centre = true) {
+inline flatbuffers::Offset<LayerNormalization> CreateLayerNormalization(flatbuffers::FlatBufferBuilder &_fbb,
+    float epsilon = 0.0f, bool centre = true) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<float>(LayerNormalization::VT_EPSILON, epsilon, 0.0f);
   _fbb.AddElement<uint8_t>(LayerNormalization::VT_CENTRE, static_cast<uint8_t>(centre), 1);
   return flatbuffers::Offset<LayerNormalization>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<LocalResponseNormalization> CreateLocalResponseNormalization(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    uint32_t size = 0,
-    float alpha = 0.0f,
-    float beta = 0.0f,
-    float bias = 0.0f) {
+inline flatbuffers::Offset<LocalResponseNormalization> CreateLocalResponseNormalization(flatbuffers::FlatBufferBuilder &_fbb,
+    uint32_t size = 0, float alpha = 0.0f, float beta = 0.0f, float bias = 0.0f) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<float>(LocalResponseNormalization::VT_BIAS, bias, 0.0f);
   _fbb.AddElement<float>(LocalResponseNormalization::VT_BETA, beta, 0.0f);
@@ -365,18 +259,11 @@ inline flatbuffers::Offset<LocalResponseNormalization> CreateLocalResponseNormal
   return flatbuffers::Offset<LocalResponseNormalization>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<Recurrent> CreateRecurrent(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    RecurrentKind kind = RecurrentKind::rnn,
-    uint8_t reverse = 0,
-    bool peephole = false,
-    bool lengths = false,
-    bool input_forget = false,
-    bool linear_before_reset = false,
-    float clip = 0.0f,
+inline flatbuffers::Offset<Recurrent> CreateRecurrent(flatbuffers::FlatBufferBuilder &_fbb,
+    RecurrentKind kind = RecurrentKind::rnn, uint8_t reverse = 0, bool peephole = false, bool lengths = false,
+    bool input_forget = false, bool linear_before_reset = false, float clip = 0.0f,
     flatbuffers::Offset<flatbuffers::Vector<uint8_t>> functions = 0,
-    flatbuffers::Offset<flatbuffers::Vector<float>> parameters = 0,
-    float cell_clip = 0.0f) {
+    flatbuffers::Offset<flatbuffers::Vector<float>> parameters = 0, float cell_clip = 0.0f) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<float>(Recurrent::VT_CELL_CLIP, cell_clip, 0.0f);
   _fbb.AddOffset(Recurrent::VT_PARAMETERS, parameters);
@@ -391,40 +278,19 @@ inline flatbuffers::Offset<Recurrent> CreateRecurrent(
   return flatbuffers::Offset<Recurrent>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<Recurrent> CreateRecurrentDirect(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    RecurrentKind kind = RecurrentKind::rnn,
-    uint8_t reverse = 0,
-    bool peephole = false,
-    bool lengths = false,
-    bool input_forget = false,
-    bool linear_before_reset = false,
-    float clip = 0.0f,
-    const std::vector<uint8_t> *functions = nullptr,
-    const std::vector<float> *parameters = nullptr,
+inline flatbuffers::Offset<Recurrent> CreateRecurrentDirect(flatbuffers::FlatBufferBuilder &_fbb,
+    RecurrentKind kind = RecurrentKind::rnn, uint8_t reverse = 0, bool peephole = false, bool lengths = false,
+    bool input_forget = false, bool linear_before_reset = false, float clip = 0.0f,
+    const std::vector<uint8_t> *functions = nullptr, const std::vector<float> *parameters = nullptr,
     float cell_clip = 0.0f) {
   auto functions__ = functions ? _fbb.CreateVector<uint8_t>(*functions) : 0;
   auto parameters__ = parameters ? _fbb.CreateVector<float>(*parameters) : 0;
-  return CreateRecurrent(
-      _fbb,
-      kind,
-      reverse,
-      peephole,
-      lengths,
-      input_forget,
-      linear_before_reset,
-      clip,
-      functions__,
-      parameters__,
-      cell_clip);
+  return CreateRecurrent(_fbb, kind, reverse, peephole, lengths, input_forget, linear_before_reset, clip,
+      functions__, parameters__, cell_clip);
 }
 
-inline flatbuffers::Offset<Random> CreateRandom(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    RandomKind kind = RandomKind::uniform,
-    float scale = 1.0f,
-    float offset = 0.0f,
-    uint32_t stream = 0) {
+inline flatbuffers::Offset<Random> CreateRandom(flatbuffers::FlatBufferBuilder &_fbb,
+    RandomKind kind = RandomKind::uniform, float scale = 1.0f, float offset = 0.0f, uint32_t stream = 0) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<uint32_t>(Random::VT_STREAM, stream, 0);
   _fbb.AddElement<float>(Random::VT_OFFSET, offset, 0.0f);
@@ -433,16 +299,14 @@ inline flatbuffers::Offset<Random> CreateRandom(
   return flatbuffers::Offset<Random>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<TreeEnsemble> CreateTreeEnsemble(
-    flatbuffers::FlatBufferBuilder &_fbb,
+inline flatbuffers::Offset<TreeEnsemble> CreateTreeEnsemble(flatbuffers::FlatBufferBuilder &_fbb,
     TreeAggregate aggregate = TreeAggregate::sum) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<uint8_t>(TreeEnsemble::VT_AGGREGATE, static_cast<uint8_t>(aggregate), 0);
   return flatbuffers::Offset<TreeEnsemble>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<MatrixFunction> CreateMatrixFunction(
-    flatbuffers::FlatBufferBuilder &_fbb,
+inline flatbuffers::Offset<MatrixFunction> CreateMatrixFunction(flatbuffers::FlatBufferBuilder &_fbb,
     MatrixKind kind = MatrixKind::determinant) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<uint8_t>(MatrixFunction::VT_KIND, static_cast<uint8_t>(kind), 0);
@@ -459,12 +323,8 @@ inline flatbuffers::Offset<SampleImage> CreateSampleImage(flatbuffers::FlatBuffe
   return flatbuffers::Offset<SampleImage>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<Quantize> CreateQuantize(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    float scale = 1.0f,
-    int16_t zero = 0,
-    int16_t low = 0,
-    int16_t high = 255) {
+inline flatbuffers::Offset<Quantize> CreateQuantize(flatbuffers::FlatBufferBuilder &_fbb, float scale = 1.0f,
+    int16_t zero = 0, int16_t low = 0, int16_t high = 255) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<float>(Quantize::VT_SCALE, scale, 1.0f);
   _fbb.AddElement<int16_t>(Quantize::VT_HIGH, high, 255);
@@ -473,9 +333,7 @@ inline flatbuffers::Offset<Quantize> CreateQuantize(
   return flatbuffers::Offset<Quantize>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<Dequantize> CreateDequantize(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    float scale = 1.0f,
+inline flatbuffers::Offset<Dequantize> CreateDequantize(flatbuffers::FlatBufferBuilder &_fbb, float scale = 1.0f,
     int16_t zero = 0) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<float>(Dequantize::VT_SCALE, scale, 1.0f);
@@ -488,17 +346,9 @@ inline flatbuffers::Offset<ByteTable> CreateByteTable(flatbuffers::FlatBufferBui
   return flatbuffers::Offset<ByteTable>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<QuantizedConv2D> CreateQuantizedConv2D(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    const Window *window = nullptr,
-    uint32_t groups = 1,
-    bool whole_rows = false,
-    uint8_t input_zero = 0,
-    uint8_t zero = 0,
-    uint8_t low = 0,
-    uint8_t high = 255,
-    float residual_scale = 0.0f,
-    uint8_t residual_zero = 0,
+inline flatbuffers::Offset<QuantizedConv2D> CreateQuantizedConv2D(flatbuffers::FlatBufferBuilder &_fbb,
+    const Window *window = nullptr, uint32_t groups = 1, bool whole_rows = false, uint8_t input_zero = 0,
+    uint8_t zero = 0, uint8_t low = 0, uint8_t high = 255, float residual_scale = 0.0f, uint8_t residual_zero = 0,
     int16_t weight_offset = 0) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<float>(QuantizedConv2D::VT_RESIDUAL_SCALE, residual_scale, 0.0f);
@@ -514,13 +364,8 @@ inline flatbuffers::Offset<QuantizedConv2D> CreateQuantizedConv2D(
   return flatbuffers::Offset<QuantizedConv2D>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<QuantizedDepthwiseConv2D> CreateQuantizedDepthwiseConv2D(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    const Window *window = nullptr,
-    uint8_t input_zero = 0,
-    uint8_t zero = 0,
-    uint8_t low = 0,
-    uint8_t high = 255,
+inline flatbuffers::Offset<QuantizedDepthwiseConv2D> CreateQuantizedDepthwiseConv2D(flatbuffers::FlatBufferBuilder &_fbb,
+    const Window *window = nullptr, uint8_t input_zero = 0, uint8_t zero = 0, uint8_t low = 0, uint8_t high = 255,
     int16_t weight_offset = 0) {
   const auto start = _fbb.StartTable();
   _fbb.AddStruct(QuantizedDepthwiseConv2D::VT_WINDOW, window);
@@ -532,21 +377,10 @@ inline flatbuffers::Offset<QuantizedDepthwiseConv2D> CreateQuantizedDepthwiseCon
   return flatbuffers::Offset<QuantizedDepthwiseConv2D>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<QuantizedBinary> CreateQuantizedBinary(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    BinaryKind kind = BinaryKind::add,
-    float a_scale = 1.0f,
-    float b_scale = 1.0f,
-    float scale = 1.0f,
-    uint8_t a_zero = 0,
-    uint8_t b_zero = 0,
-    uint8_t zero = 0,
-    uint8_t low = 0,
-    uint8_t high = 255,
-    int32_t a_multiplier = 0,
-    int32_t b_multiplier = 0,
-    int32_t bias = 0,
-    uint8_t shift = 0) {
+inline flatbuffers::Offset<QuantizedBinary> CreateQuantizedBinary(flatbuffers::FlatBufferBuilder &_fbb,
+    BinaryKind kind = BinaryKind::add, float a_scale = 1.0f, float b_scale = 1.0f, float scale = 1.0f,
+    uint8_t a_zero = 0, uint8_t b_zero = 0, uint8_t zero = 0, uint8_t low = 0, uint8_t high = 255,
+    int32_t a_multiplier = 0, int32_t b_multiplier = 0, int32_t bias = 0, uint8_t shift = 0) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<int32_t>(QuantizedBinary::VT_BIAS, bias, 0);
   _fbb.AddElement<int32_t>(QuantizedBinary::VT_B_MULTIPLIER, b_multiplier, 0);
@@ -574,12 +408,8 @@ inline flatbuffers::Offset<DynamicQuantize> CreateDynamicQuantize(flatbuffers::F
   return flatbuffers::Offset<DynamicQuantize>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<IntegerConv2D> CreateIntegerConv2D(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    const Window *window = nullptr,
-    uint32_t groups = 1,
-    bool whole_rows = false,
-    bool real = false,
+inline flatbuffers::Offset<IntegerConv2D> CreateIntegerConv2D(flatbuffers::FlatBufferBuilder &_fbb,
+    const Window *window = nullptr, uint32_t groups = 1, bool whole_rows = false, bool real = false,
     flatbuffers::Offset<Epilogue> epilogue = 0) {
   const auto start = _fbb.StartTable();
   _fbb.AddOffset(IntegerConv2D::VT_EPILOGUE, epilogue);
@@ -590,13 +420,8 @@ inline flatbuffers::Offset<IntegerConv2D> CreateIntegerConv2D(
   return flatbuffers::Offset<IntegerConv2D>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<QuantizedMean> CreateQuantizedMean(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    float scale = 1.0f,
-    uint8_t input_zero = 0,
-    uint8_t zero = 0,
-    uint8_t low = 0,
-    uint8_t high = 255) {
+inline flatbuffers::Offset<QuantizedMean> CreateQuantizedMean(flatbuffers::FlatBufferBuilder &_fbb,
+    float scale = 1.0f, uint8_t input_zero = 0, uint8_t zero = 0, uint8_t low = 0, uint8_t high = 255) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<float>(QuantizedMean::VT_SCALE, scale, 1.0f);
   _fbb.AddElement<uint8_t>(QuantizedMean::VT_HIGH, high, 255);
@@ -606,15 +431,10 @@ inline flatbuffers::Offset<QuantizedMean> CreateQuantizedMean(
   return flatbuffers::Offset<QuantizedMean>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<Step> CreateStep(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    flatbuffers::Offset<flatbuffers::String> name = 0,
-    Operator op_type = Operator::NONE,
-    flatbuffers::Offset<void> op = 0,
-    flatbuffers::Offset<flatbuffers::Vector<uint32_t>> inputs = 0,
-    flatbuffers::Offset<flatbuffers::Vector<uint32_t>> outputs = 0,
-    const Tile *tile = nullptr,
-    uint64_t macs = 0,
+inline flatbuffers::Offset<Step> CreateStep(flatbuffers::FlatBufferBuilder &_fbb,
+    flatbuffers::Offset<flatbuffers::String> name = 0, Operator op_type = Operator::NONE,
+    flatbuffers::Offset<void> op = 0, flatbuffers::Offset<flatbuffers::Vector<uint32_t>> inputs = 0,
+    flatbuffers::Offset<flatbuffers::Vector<uint32_t>> outputs = 0, const Tile *tile = nullptr, uint64_t macs = 0,
     uint64_t scratch_bytes = 0) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<uint64_t>(Step::VT_SCRATCH_BYTES, scratch_bytes, 0);
@@ -628,35 +448,8 @@ inline flatbuffers::Offset<Step> CreateStep(
   return flatbuffers::Offset<Step>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<Step> CreateStepDirect(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    const char *name = nullptr,
-    Operator op_type = Operator::NONE,
-    flatbuffers::Offset<void> op = 0,
-    const std::vector<uint32_t> *inputs = nullptr,
-    const std::vector<uint32_t> *outputs = nullptr,
-    const Tile *tile = nullptr,
-    uint64_t macs = 0,
-    uint64_t scratch_bytes = 0) {
-  auto name__ = name ? _fbb.CreateString(name) : 0;
-  auto inputs__ = inputs ? _fbb.CreateVector<uint32_t>(*inputs) : 0;
-  auto outputs__ = outputs ? _fbb.CreateVector<uint32_t>(*outputs) : 0;
-  return CreateStep(
-      _fbb,
-      name__,
-      op_type,
-      op,
-      inputs__,
-      outputs__,
-      tile,
-      macs,
-      scratch_bytes);
-}
-
-inline flatbuffers::Offset<Port> CreatePort(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    flatbuffers::Offset<flatbuffers::String> name = 0,
-    uint32_t tensor = 0,
+inline flatbuffers::Offset<Port> CreatePort(flatbuffers::FlatBufferBuilder &_fbb,
+    flatbuffers::Offset<flatbuffers::String> name = 0, uint32_t tensor = 0,
     flatbuffers::Offset<flatbuffers::Vector<int64_t>> source_shape = 0,
     flatbuffers::Offset<flatbuffers::Vector<uint8_t>> source_axes = 0,
     flatbuffers::Offset<flatbuffers::Vector<float>> mean = 0,
@@ -675,15 +468,10 @@ inline flatbuffers::Offset<Port> CreatePort(
   return flatbuffers::Offset<Port>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<Port> CreatePortDirect(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    const char *name = nullptr,
-    uint32_t tensor = 0,
-    const std::vector<int64_t> *source_shape = nullptr,
-    const std::vector<uint8_t> *source_axes = nullptr,
-    const std::vector<float> *mean = nullptr,
-    const std::vector<float> *deviation = nullptr,
-    const char *color = nullptr,
+inline flatbuffers::Offset<Port> CreatePortDirect(flatbuffers::FlatBufferBuilder &_fbb, const char *name = nullptr,
+    uint32_t tensor = 0, const std::vector<int64_t> *source_shape = nullptr,
+    const std::vector<uint8_t> *source_axes = nullptr, const std::vector<float> *mean = nullptr,
+    const std::vector<float> *deviation = nullptr, const char *color = nullptr,
     const std::vector<flatbuffers::Offset<flatbuffers::String>> *labels = nullptr) {
   auto name__ = name ? _fbb.CreateString(name) : 0;
   auto source_shape__ = source_shape ? _fbb.CreateVector<int64_t>(*source_shape) : 0;
@@ -692,23 +480,11 @@ inline flatbuffers::Offset<Port> CreatePortDirect(
   auto deviation__ = deviation ? _fbb.CreateVector<float>(*deviation) : 0;
   auto color__ = color ? _fbb.CreateString(color) : 0;
   auto labels__ = labels ? _fbb.CreateVector<flatbuffers::Offset<flatbuffers::String>>(*labels) : 0;
-  return CreatePort(
-      _fbb,
-      name__,
-      tensor,
-      source_shape__,
-      source_axes__,
-      mean__,
-      deviation__,
-      color__,
-      labels__);
+  return CreatePort(_fbb, name__, tensor, source_shape__, source_axes__, mean__, deviation__, color__, labels__);
 }
 
-inline flatbuffers::Offset<State> CreateState(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    flatbuffers::Offset<flatbuffers::String> name = 0,
-    uint32_t tensor = 0,
-    uint32_t next = 0,
+inline flatbuffers::Offset<State> CreateState(flatbuffers::FlatBufferBuilder &_fbb,
+    flatbuffers::Offset<flatbuffers::String> name = 0, uint32_t tensor = 0, uint32_t next = 0,
     int32_t initial = -1) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<int32_t>(State::VT_INITIAL, initial, -1);
@@ -718,43 +494,28 @@ inline flatbuffers::Offset<State> CreateState(
   return flatbuffers::Offset<State>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<State> CreateStateDirect(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    const char *name = nullptr,
-    uint32_t tensor = 0,
-    uint32_t next = 0,
-    int32_t initial = -1) {
+inline flatbuffers::Offset<State> CreateStateDirect(flatbuffers::FlatBufferBuilder &_fbb,
+    const char *name = nullptr, uint32_t tensor = 0, uint32_t next = 0, int32_t initial = -1) {
   auto name__ = name ? _fbb.CreateString(name) : 0;
-  return CreateState(
-      _fbb,
-      name__,
-      tensor,
-      next,
-      initial);
+  return CreateState(_fbb, name__, tensor, next, initial);
 }
 
-inline flatbuffers::Offset<Block> CreateBlock(
-    flatbuffers::FlatBufferBuilder &_fbb,
+inline flatbuffers::Offset<Block> CreateBlock(flatbuffers::FlatBufferBuilder &_fbb,
     flatbuffers::Offset<flatbuffers::Vector<uint8_t>> data = 0) {
   const auto start = _fbb.StartTable();
   _fbb.AddOffset(Block::VT_DATA, data);
   return flatbuffers::Offset<Block>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<Block> CreateBlockDirect(
-    flatbuffers::FlatBufferBuilder &_fbb,
+inline flatbuffers::Offset<Block> CreateBlockDirect(flatbuffers::FlatBufferBuilder &_fbb,
     const std::vector<uint8_t> *data = nullptr) {
   auto data__ = data ? _fbb.CreateVector<uint8_t>(*data) : 0;
-  return CreateBlock(
-      _fbb,
-      data__);
+  return CreateBlock(_fbb, data__);
 }
 
-inline flatbuffers::Offset<CheckVector> CreateCheckVector(
-    flatbuffers::FlatBufferBuilder &_fbb,
+inline flatbuffers::Offset<CheckVector> CreateCheckVector(flatbuffers::FlatBufferBuilder &_fbb,
     flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<Block>>> inputs = 0,
-    flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<Block>>> outputs = 0,
-    float tolerance = 0.0f) {
+    flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<Block>>> outputs = 0, float tolerance = 0.0f) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<float>(CheckVector::VT_TOLERANCE, tolerance, 0.0f);
   _fbb.AddOffset(CheckVector::VT_OUTPUTS, outputs);
@@ -762,33 +523,23 @@ inline flatbuffers::Offset<CheckVector> CreateCheckVector(
   return flatbuffers::Offset<CheckVector>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<CheckVector> CreateCheckVectorDirect(
-    flatbuffers::FlatBufferBuilder &_fbb,
+inline flatbuffers::Offset<CheckVector> CreateCheckVectorDirect(flatbuffers::FlatBufferBuilder &_fbb,
     const std::vector<flatbuffers::Offset<Block>> *inputs = nullptr,
-    const std::vector<flatbuffers::Offset<Block>> *outputs = nullptr,
-    float tolerance = 0.0f) {
+    const std::vector<flatbuffers::Offset<Block>> *outputs = nullptr, float tolerance = 0.0f) {
   auto inputs__ = inputs ? _fbb.CreateVector<flatbuffers::Offset<Block>>(*inputs) : 0;
   auto outputs__ = outputs ? _fbb.CreateVector<flatbuffers::Offset<Block>>(*outputs) : 0;
-  return CreateCheckVector(
-      _fbb,
-      inputs__,
-      outputs__,
-      tolerance);
+  return CreateCheckVector(_fbb, inputs__, outputs__, tolerance);
 }
 
-inline flatbuffers::Offset<Variant> CreateVariant(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    flatbuffers::Offset<flatbuffers::String> name = 0,
-    flatbuffers::Offset<flatbuffers::String> profile = 0,
+inline flatbuffers::Offset<Variant> CreateVariant(flatbuffers::FlatBufferBuilder &_fbb,
+    flatbuffers::Offset<flatbuffers::String> name = 0, flatbuffers::Offset<flatbuffers::String> profile = 0,
     flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<Buffer>>> buffers = 0,
     flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<Tensor>>> tensors = 0,
     flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<Step>>> steps = 0,
     flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<Port>>> inputs = 0,
     flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<Port>>> outputs = 0,
-    flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<State>>> states = 0,
-    uint64_t arena_bytes = 0,
-    uint64_t lane_bytes = 0,
-    flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<CheckVector>>> checks = 0,
+    flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<State>>> states = 0, uint64_t arena_bytes = 0,
+    uint64_t lane_bytes = 0, flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<CheckVector>>> checks = 0,
     uint32_t batch = 0) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<uint64_t>(Variant::VT_LANE_BYTES, lane_bytes, 0);
@@ -806,19 +557,15 @@ inline flatbuffers::Offset<Variant> CreateVariant(
   return flatbuffers::Offset<Variant>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<Variant> CreateVariantDirect(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    const char *name = nullptr,
-    const char *profile = nullptr,
+inline flatbuffers::Offset<Variant> CreateVariantDirect(flatbuffers::FlatBufferBuilder &_fbb,
+    const char *name = nullptr, const char *profile = nullptr,
     const std::vector<flatbuffers::Offset<Buffer>> *buffers = nullptr,
     const std::vector<flatbuffers::Offset<Tensor>> *tensors = nullptr,
     const std::vector<flatbuffers::Offset<Step>> *steps = nullptr,
     const std::vector<flatbuffers::Offset<Port>> *inputs = nullptr,
     const std::vector<flatbuffers::Offset<Port>> *outputs = nullptr,
-    const std::vector<flatbuffers::Offset<State>> *states = nullptr,
-    uint64_t arena_bytes = 0,
-    uint64_t lane_bytes = 0,
-    const std::vector<flatbuffers::Offset<CheckVector>> *checks = nullptr,
+    const std::vector<flatbuffers::Offset<State>> *states = nullptr, uint64_t arena_bytes = 0,
+    uint64_t lane_bytes = 0, const std::vector<flatbuffers::Offset<CheckVector>> *checks = nullptr,
     uint32_t batch = 0) {
   auto name__ = name ? _fbb.CreateString(name) : 0;
   auto profile__ = profile ? _fbb.CreateString(profile) : 0;
@@ -829,50 +576,28 @@ inline flatbuffers::Offset<Variant> CreateVariantDirect(
   auto outputs__ = outputs ? _fbb.CreateVector<flatbuffers::Offset<Port>>(*outputs) : 0;
   auto states__ = states ? _fbb.CreateVector<flatbuffers::Offset<State>>(*states) : 0;
   auto checks__ = checks ? _fbb.CreateVector<flatbuffers::Offset<CheckVector>>(*checks) : 0;
-  return CreateVariant(
-      _fbb,
-      name__,
-      profile__,
-      buffers__,
-      tensors__,
-      steps__,
-      inputs__,
-      outputs__,
-      states__,
-      arena_bytes,
-      lane_bytes,
-      checks__,
-      batch);
+  return CreateVariant(_fbb, name__, profile__, buffers__, tensors__, steps__, inputs__, outputs__, states__,
+      arena_bytes, lane_bytes, checks__, batch);
 }
 
-inline flatbuffers::Offset<KeyValue> CreateKeyValue(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    flatbuffers::Offset<flatbuffers::String> key = 0,
-    flatbuffers::Offset<flatbuffers::String> value = 0) {
+inline flatbuffers::Offset<KeyValue> CreateKeyValue(flatbuffers::FlatBufferBuilder &_fbb,
+    flatbuffers::Offset<flatbuffers::String> key = 0, flatbuffers::Offset<flatbuffers::String> value = 0) {
   const auto start = _fbb.StartTable();
   _fbb.AddOffset(KeyValue::VT_VALUE, value);
   _fbb.AddOffset(KeyValue::VT_KEY, key);
   return flatbuffers::Offset<KeyValue>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<KeyValue> CreateKeyValueDirect(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    const char *key = nullptr,
-    const char *value = nullptr) {
+inline flatbuffers::Offset<KeyValue> CreateKeyValueDirect(flatbuffers::FlatBufferBuilder &_fbb,
+    const char *key = nullptr, const char *value = nullptr) {
   auto key__ = key ? _fbb.CreateString(key) : 0;
   auto value__ = value ? _fbb.CreateString(value) : 0;
-  return CreateKeyValue(
-      _fbb,
-      key__,
-      value__);
+  return CreateKeyValue(_fbb, key__, value__);
 }
 
-inline flatbuffers::Offset<Model> CreateModel(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    flatbuffers::Offset<flatbuffers::String> producer = 0,
-    flatbuffers::Offset<flatbuffers::String> name = 0,
-    uint64_t signature = 0,
-    flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<Variant>>> variants = 0,
+inline flatbuffers::Offset<Model> CreateModel(flatbuffers::FlatBufferBuilder &_fbb,
+    flatbuffers::Offset<flatbuffers::String> producer = 0, flatbuffers::Offset<flatbuffers::String> name = 0,
+    uint64_t signature = 0, flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<Variant>>> variants = 0,
     flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<KeyValue>>> metadata = 0) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<uint64_t>(Model::VT_SIGNATURE, signature, 0);
@@ -883,24 +608,15 @@ inline flatbuffers::Offset<Model> CreateModel(
   return flatbuffers::Offset<Model>(_fbb.EndTable(start));
 }
 
-inline flatbuffers::Offset<Model> CreateModelDirect(
-    flatbuffers::FlatBufferBuilder &_fbb,
-    const char *producer = nullptr,
-    const char *name = nullptr,
-    uint64_t signature = 0,
+inline flatbuffers::Offset<Model> CreateModelDirect(flatbuffers::FlatBufferBuilder &_fbb,
+    const char *producer = nullptr, const char *name = nullptr, uint64_t signature = 0,
     const std::vector<flatbuffers::Offset<Variant>> *variants = nullptr,
     const std::vector<flatbuffers::Offset<KeyValue>> *metadata = nullptr) {
   auto producer__ = producer ? _fbb.CreateString(producer) : 0;
   auto name__ = name ? _fbb.CreateString(name) : 0;
   auto variants__ = variants ? _fbb.CreateVector<flatbuffers::Offset<Variant>>(*variants) : 0;
   auto metadata__ = metadata ? _fbb.CreateVector<flatbuffers::Offset<KeyValue>>(*metadata) : 0;
-  return CreateModel(
-      _fbb,
-      producer__,
-      name__,
-      signature,
-      variants__,
-      metadata__);
+  return CreateModel(_fbb, producer__, name__, signature, variants__, metadata__);
 }
 
 inline void FinishModelBuffer(
