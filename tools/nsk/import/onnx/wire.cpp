@@ -190,11 +190,7 @@ node read_node(reader in, limits& l) {
 
 void read_shape(value_info& v, reader in) {
   v.has_shape = true;
-  while (in.next()) {
-    if (in.tag() != 1) {
-      in.skip();
-      continue;
-    }
+  while (in.next(1)) {
     value_info::dimension d;
     reader dimension = in.message();
     while (dimension.next()) {
@@ -209,11 +205,7 @@ void read_shape(value_info& v, reader in) {
 }
 
 void read_type(value_info& v, reader in) {
-  while (in.next()) {
-    if (in.tag() != 1) {
-      in.skip();
-      continue;
-    }
+  while (in.next(1)) {
     v.is_tensor = true;
     reader tensor_type = in.message();
     while (tensor_type.next()) {
@@ -295,16 +287,6 @@ function read_function(reader in, limits& l) {
   return f;
 }
 
-void read_property(model& m, reader in) {
-  std::string key, text;
-  while (in.next()) switch (in.tag()) {
-      case 1: key = in.text(); break;
-      case 2: text = in.text(); break;
-      default: in.skip();
-    }
-  if (m.properties.size() < max_properties) m.properties.emplace_back(std::move(key), std::move(text));
-}
-
 }
 
 model read_model(std::string_view bytes) {
@@ -319,7 +301,10 @@ model read_model(std::string_view bytes) {
       case 3: version = " " + in.text(); break;
       case 7: m.main = read_graph(in.message(), l); break;
       case 8: read_opset(m.opsets, in.message()); break;
-      case 14: read_property(m, in.message()); break;
+      case 14:
+        if (auto property = read_entry(in.message()); m.properties.size() < max_properties)
+          m.properties.push_back(std::move(property));
+        break;
       case 25: m.functions.push_back(read_function(in.message(), l)); break;
       default: in.skip();
     }

@@ -12,20 +12,12 @@ std::vector<std::int64_t> values_of(const V* table) {
   return {table->values()->begin(), table->values()->end()};
 }
 
-std::vector<std::int64_t> segments_of(const tfl::DimensionMetadata& d) {
-  switch (d.array_segments_type()) {
-    case tfl::SparseIndexVector::Int32Vector: return values_of(d.array_segments_as<tfl::Int32Vector>());
-    case tfl::SparseIndexVector::Uint16Vector: return values_of(d.array_segments_as<tfl::Uint16Vector>());
-    case tfl::SparseIndexVector::Uint8Vector: return values_of(d.array_segments_as<tfl::Uint8Vector>());
-    default: return {};
-  }
-}
-
-std::vector<std::int64_t> indices_of(const tfl::DimensionMetadata& d) {
-  switch (d.array_indices_type()) {
-    case tfl::SparseIndexVector::Int32Vector: return values_of(d.array_indices_as<tfl::Int32Vector>());
-    case tfl::SparseIndexVector::Uint16Vector: return values_of(d.array_indices_as<tfl::Uint16Vector>());
-    case tfl::SparseIndexVector::Uint8Vector: return values_of(d.array_indices_as<tfl::Uint8Vector>());
+/// The numbers of a list, which a union stores as one of three types.
+std::vector<std::int64_t> numbers_of(tfl::SparseIndexVector type, const void* list) {
+  switch (type) {
+    case tfl::SparseIndexVector::Int32Vector: return values_of(static_cast<const tfl::Int32Vector*>(list));
+    case tfl::SparseIndexVector::Uint16Vector: return values_of(static_cast<const tfl::Uint16Vector*>(list));
+    case tfl::SparseIndexVector::Uint8Vector: return values_of(static_cast<const tfl::Uint8Vector*>(list));
     default: return {};
   }
 }
@@ -76,8 +68,8 @@ sparse_layout::sparse_layout(const tflite_tensor& t) : m_shape(t.shape), m_what(
     if (l.dense) {
       require(m->dense_size() == l.size);
     } else {
-      l.segments = segments_of(*m);
-      l.indices = indices_of(*m);
+      l.segments = numbers_of(m->array_segments_type(), m->array_segments());
+      l.indices = numbers_of(m->array_indices_type(), m->array_indices());
     }
   }
   shape_t position(rank, 0);
