@@ -18,20 +18,16 @@ struct op_rules<op::conv_2d> : product_work {
   using parameters = conv_parameters;
 
   static void lower(lowerer& l, const operation& o, const parameters& c) {
-    const view x = l.with_innermost(l.place_of(o.inputs[0]), 1, o);
-    const bool flat = x.rank() == 3;
-    const int row = flat ? -1 : 2, column = flat ? 2 : 3;
-    const std::vector<int> axes = {0, row, column, 1};
-    const view y = l.allocate(o.output, channels_last_order(x.rank()), true);
+    const auto [x, y, axes] = place_images(l, o);
     const std::int64_t channels = x.shape[1];
     const bool depthwise = c.groups > 1 && c.groups == channels && c.outputs == c.groups;
-    conv_algorithm algorithm = depthwise || flat ? conv_algorithm::direct : choose_algorithm(l, o, c, x, y);
+    conv_algorithm algorithm = depthwise || x.rank() == 3 ? conv_algorithm::direct : choose_algorithm(l, o, c, x, y);
     if (l.options.gpu && algorithm != conv_algorithm::direct &&
         !winograd_pays_on_gpu({y.shape[0], y.shape[2], y.shape[3], channels, c.outputs}, algorithm))
       algorithm = conv_algorithm::direct;
 
     if (const overhang around = window_overhang(c.w, x.shape, y.shape); around.any())
-      l.ask_border(x, row, column, halo_of(around));
+      l.ask_border(x, axes[1], axes[2], halo_of(around));
 
     const packed_panels& packed = l.packed_once(o, [&]() -> packed_panels {
       if (depthwise) return {op_rules<op::depthwise_conv_2d>::pack(c)};

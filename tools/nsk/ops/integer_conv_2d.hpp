@@ -53,10 +53,7 @@ struct op_rules<op::integer_conv_2d> : product_work {
   };
 
   static places images(lowerer& l, const operation& o) {
-    const view x = l.with_innermost(l.place_of(o.inputs[0]), 1, o);
-    const bool flat = x.rank() == 3;
-    const std::vector<int> axes = {0, flat ? -1 : 2, flat ? 2 : 3, 1};
-    const view y = l.allocate(o.output, channels_last_order(x.rank()), true);
+    const auto [x, y, axes] = place_images(l, o);
     places p{l.tensor(x, axes, l.name_of_value(o.inputs[0])), l.tensor(y, axes, l.name_of_value(o.output))};
     if (o.post.residual != no_value)
       p.residual =

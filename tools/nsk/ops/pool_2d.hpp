@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// Maximum and average over windows.
+#include "ops/impl/lower_parts.hpp"
 #include "ops/op_rules.hpp"
 
 namespace nsk::tool {
@@ -10,10 +11,7 @@ struct op_rules<op::pool_2d> : kind_is<work_kinds::pool> {
   using parameters = pool_2d_params;
 
   static void lower(lowerer& l, const operation& o, const parameters& p) {
-    const view x = l.with_innermost(l.place_of(o.inputs[0]), 1, o);
-    const bool flat = x.rank() == 3;
-    const std::vector<int> axes = {0, flat ? -1 : 2, flat ? 2 : 3, 1};
-    const view y = l.allocate(o.output, channels_last_order(x.rank()), true);
+    const auto [x, y, axes] = place_images(l, o);
     const int input = l.tensor(x, axes, l.name_of_value(o.inputs[0]));
     l.step<op::pool_2d>(o, {input}, l.tensor(y, axes, l.name_of_value(o.output))).p.as<op::pool_2d>() = p;
     l.bind(o.output, y);

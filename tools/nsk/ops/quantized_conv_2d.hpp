@@ -13,11 +13,7 @@ struct op_rules<op::quantized_conv_2d> : product_work {
   using parameters = quantized_conv_parameters;
 
   static void lower(lowerer& l, const operation& o, const parameters& c) {
-    const view x = l.with_innermost(l.place_of(o.inputs[0]), 1, o);
-    const bool flat = x.rank() == 3;
-    const int row = flat ? -1 : 2, column = flat ? 2 : 3;
-    const std::vector<int> axes = {0, row, column, 1};
-    const view y = l.allocate(o.output, channels_last_order(x.rank()), true);
+    const auto [x, y, axes] = place_images(l, o);
     const int input = l.tensor(x, axes, l.name_of_value(o.inputs[0]));
     const std::int64_t depth = x.shape[1] / c.groups;
     const bool depthwise = c.groups > 1 && depth == 1 && c.outputs == c.groups;

@@ -12,10 +12,7 @@ struct op_rules<op::quantized_mean> : kind_is<work_kinds::reduce> {
   using parameters = quantized_mean_params;
 
   static void lower(lowerer& l, const operation& o, const parameters& p) {
-    const view x = l.with_innermost(l.place_of(o.inputs[0]), 1, o);
-    const bool flat = x.rank() == 3;
-    const std::vector<int> axes = {0, flat ? -1 : 2, flat ? 2 : 3, 1};
-    const view y = l.allocate(o.output, channels_last_order(x.rank()), true);
+    const auto [x, y, axes] = place_images(l, o);
     const int input = l.tensor(x, axes, l.name_of_value(o.inputs[0])),
               output = l.tensor(y, axes, l.name_of_value(o.output));
     l.step<op::quantized_mean>(o, {input}, output).p.as<op::quantized_mean>() = p;

@@ -169,6 +169,12 @@ std::vector<int> elementwise_tensors(lowerer& l, const operation& o) {
 
 int one_number(lowerer& l, int v) { return l.tensor(l.place_of(v), std::vector<int>{-1}, l.name_of_value(v), false); }
 
+placed_images place_images(lowerer& l, const operation& o) {
+  const view x = l.with_innermost(l.place_of(o.inputs[0]), 1, o);
+  const bool flat = x.rank() == 3;
+  return {x, l.allocate(o.output, channels_last_order(x.rank()), true), {0, flat ? -1 : 2, flat ? 2 : 3, 1}};
+}
+
 tensors_along place_along(lowerer& l, const operation& o, int axis) {
   const view x = l.place_of(o.inputs[0]);
   require_rank(o, x.rank());

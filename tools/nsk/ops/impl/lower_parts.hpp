@@ -40,6 +40,14 @@ int constant_bytes(lowerer& l, const std::string& name, dtype type, packing arra
 /// The tensor of a value of one number.
 int one_number(lowerer& l, int v);
 
+/// Where input 0 and the result of an operation on images, or on lines, are: with channels innermost, and the axes of
+/// their tensors, of which lines lack the rows.
+struct placed_images {
+  view input, output;
+  std::vector<int> axes;
+};
+placed_images place_images(lowerer& l, const operation& o);
+
 /// Tensors of input 0 and of a result that is laid out as it is and differs in the length of one axis, and where that
 /// axis is in them.
 struct tensors_along {
