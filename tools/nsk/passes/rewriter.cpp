@@ -25,10 +25,14 @@ int rewriter::readers(int v) {
   return m_uses[static_cast<std::size_t>(v)].readers;
 }
 
+bool rewriter::is_binary(const operation* o, binary_kind kind) {
+  const auto* b = o ? o->as<binary_params>() : nullptr;
+  return b && b->kind == kind && o->post.empty();
+}
+
 const operation* rewriter::binary(int v, binary_kind kind) {
   const operation* o = producer(v);
-  const auto* b = o ? o->as<binary_params>() : nullptr;
-  return b && b->kind == kind && o->post.empty() ? o : nullptr;
+  return is_binary(o, kind) ? o : nullptr;
 }
 
 const operation* rewriter::unary(int v, function fn) {

@@ -37,6 +37,8 @@ class rewriter {
   int producer_index(int v);
   /// How many operations read `v`.
   int readers(int v);
+  /// Whether an operation is there, and is this one of two operands and nothing else.
+  static bool is_binary(const operation* o, binary_kind kind);
   /// Producer of `v` where it is this operation of two operands, or this function, and nothing else; nullptr otherwise.
   const operation* binary(int v, binary_kind kind);
   const operation* unary(int v, function fn);

@@ -159,12 +159,10 @@ class constant_folder : rewriter {
     operation& o = at(i);
     if (!o.as<conv_parameters>() || o.exact) return false;
     operation* sum = sole_producer(o.inputs[0]);
-    const auto* adds = sum ? sum->as<binary_params>() : nullptr;
-    if (!adds || adds->kind != binary_kind::add || !sum->post.empty()) return false;
+    if (!is_binary(sum, binary_kind::add)) return false;
     const bool left = m_p.is_constant(sum->inputs[0]);
     operation* product = sole_producer(sum->inputs[left ? 1 : 0]);
-    const auto* scales = product ? product->as<binary_params>() : nullptr;
-    if (!scales || scales->kind != binary_kind::mul || !product->post.empty()) return false;
+    if (!is_binary(product, binary_kind::mul)) return false;
     const bool swapped = m_p.is_constant(product->inputs[0]);
     const auto factor = scalar(product->inputs[swapped ? 0 : 1]), offset = scalar(sum->inputs[left ? 0 : 1]);
     const shape_t shape = m_p.shape(o.inputs[0]);

@@ -163,8 +163,7 @@ class fuser : rewriter {
     int x = clipped_sum(o.inputs[0]);
     const bool gate = x != no_value;
     const operation* product = gate ? nullptr : sole_producer(o.inputs[0]);
-    const auto* b = product ? product->as<binary_params>() : nullptr;
-    for (std::size_t side = 0; side < 2 && b && b->kind == binary_kind::mul && product->post.empty(); ++side)
+    for (std::size_t side = 0; side < 2 && is_binary(product, binary_kind::mul); ++side)
       if (x == no_value && clipped_sum(product->inputs[1 - side]) == product->inputs[side]) x = product->inputs[side];
     if (x == no_value || m_p.shape(x) != m_p.shape(o.output)) return false;
     o.p = unary_params{};
@@ -178,8 +177,7 @@ class fuser : rewriter {
   /// x * sigmoid(x): SiLU. x * hard_sigmoid(x, 1/6, 1/2): hard-swish.
   bool recognise_gate(std::size_t i) {
     operation& o = at(i);
-    const auto* b = o.as<binary_params>();
-    if (!b || b->kind != binary_kind::mul || !o.post.empty()) return false;
+    if (!is_binary(&o, binary_kind::mul)) return false;
     for (std::size_t side = 0; side < 2; ++side) {
       const int x = o.inputs[side];
       operation* gate = sole_producer(o.inputs[1 - side]);
@@ -247,8 +245,7 @@ class fuser : rewriter {
 
   bool merge_prelu(std::size_t i) {
     operation& o = at(i);
-    const auto* b = o.as<binary_params>();
-    if (!b || b->kind != binary_kind::prelu || !o.post.empty()) return false;
+    if (!is_binary(&o, binary_kind::prelu)) return false;
     operation* source = sole_producer(o.inputs[0]);
     const shape_t& shape = m_p.shape(o.output);
     if (const auto slope = scalar(o.inputs[1]); slope) {
@@ -270,10 +267,7 @@ class fuser : rewriter {
   }
 
   /// Whether an operation adds two values and does nothing else.
-  static bool is_plain_sum(const operation& o) {
-    const auto* b = o.as<binary_params>();
-    return b && b->kind == binary_kind::add && o.post.empty() && o.inputs[0] != o.inputs[1];
-  }
+  static bool is_plain_sum(const operation& o) { return is_binary(&o, binary_kind::add) && o.inputs[0] != o.inputs[1]; }
   bool merge_residual(std::size_t i) {
     operation& o = at(i);
     if (!is_plain_sum(o)) return false;

@@ -92,8 +92,7 @@ class sum_joiner : rewriter {
 
   bool join_scales(std::size_t i) {
     operation& o = at(i);
-    const auto* b = o.as<binary_params>();
-    if (!b || b->kind != binary_kind::mul || !o.post.empty()) return false;
+    if (!is_binary(&o, binary_kind::mul)) return false;
     for (std::size_t side = 0; side < 2; ++side) {
       operation* source = sums_of(o.inputs[side], o.output);
       if (!source || !source->as<integer_conv_parameters>()->real || !is_unscaled(*source)) continue;
@@ -109,8 +108,7 @@ class sum_joiner : rewriter {
 
   bool join_bias(std::size_t i) {
     operation& o = at(i);
-    const auto* b = o.as<binary_params>();
-    if (!b || b->kind != binary_kind::add || !o.post.empty()) return false;
+    if (!is_binary(&o, binary_kind::add)) return false;
     for (std::size_t side = 0; side < 2; ++side) {
       operation* source = sums_of(o.inputs[side], o.output);
       auto* sums = source ? source->as<integer_conv_parameters>() : nullptr;

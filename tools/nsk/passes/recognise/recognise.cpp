@@ -207,8 +207,7 @@ class recogniser : rewriter {
   /// x / 2 * (1 + erf(x / sqrt(2))), with its factors in any order.
   bool gelu(std::size_t i) {
     operation& o = m_p.operations[i];
-    const auto* b = o.as<binary_params>();
-    if (!b || b->kind != binary_kind::mul || !o.post.empty()) return false;
+    if (!is_binary(&o, binary_kind::mul)) return false;
     std::vector<int> factors;
     for (int side : o.inputs) collect_factors(side, 1, factors);
     if (factors.size() != 3) return false;
