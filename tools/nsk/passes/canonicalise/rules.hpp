@@ -3,6 +3,7 @@
 /// How the canonicalisation knows operators: a table from name to the rule that rewrites a node. A rule reads the node
 /// from the context and adds operations that make its outputs. Each family of operators has a file, rules_*.cpp, whose
 /// table stands at its end.
+#include <initializer_list>
 #include <map>
 #include <string>
 #include "passes/canonicalise/context.hpp"
@@ -24,6 +25,11 @@ using rule_table = std::map<std::string, rule>;
 const rule_table& rules();
 /// The rule of a node's operator; null where there is none.
 const rule* find_rule(const node& n);
+
+/// Enters operators that one rule rewrites.
+inline void add_rows(rule_table& t, std::initializer_list<const char*> operators, const rule& r) {
+  for (const char* name : operators) t[name] = r;
+}
 
 // One function per file of rules.
 void add_comparison(rule_table& t);

@@ -72,18 +72,9 @@ void is_inf(context& c) {
 void add_comparison(rule_table& t) {
   t["Cast"] = {cast, element_types::any};
   t["CastLike"] = {cast, element_types::any};
-  t["Equal"] = {compare, element_types::any};
-  t["Greater"] = {compare, element_types::any};
-  t["GreaterOrEqual"] = {compare, element_types::any};
-  t["Less"] = {compare, element_types::any};
-  t["LessOrEqual"] = {compare, element_types::any};
-  t["And"] = {logical, element_types::any};
-  t["Or"] = {logical, element_types::any};
-  t["Xor"] = {logical, element_types::any};
+  add_rows(t, {"Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual"}, {compare, element_types::any});
+  add_rows(t, {"And", "Or", "Xor", "BitwiseAnd", "BitwiseOr", "BitwiseXor"}, {logical, element_types::any});
   t["Not"] = {logical_not, element_types::any};
-  t["BitwiseAnd"] = {logical, element_types::any};
-  t["BitwiseOr"] = {logical, element_types::any};
-  t["BitwiseXor"] = {logical, element_types::any};
   t["Where"] = {where, element_types::any};
   t["IsNaN"] = {is_nan, element_types::any};
   t["IsInf"] = {is_inf, element_types::any};

@@ -13,43 +13,49 @@
 namespace nsk::tool::canonical {
 namespace {
 
+struct function_entry {
+  function fn;
+  double alpha = 0, beta = 0;
+};
+/// Operators that are one function of the engine each.
+const std::unordered_map<std::string, function_entry>& unary_functions() {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  static const std::unordered_map<std::string, function_entry> table = {
+      {"Relu", {function::clip, 0, infinity}},
+      {"LeakyRelu", {function::leaky_relu, 0.01}},
+      {"Sigmoid", {function::sigmoid}},
+      {"HardSigmoid", {function::hard_sigmoid, 0.2, 0.5}},
+      {"HardSwish", {function::hard_swish}},
+      {"Tanh", {function::tanh}},
+      {"Exp", {function::exp}},
+      {"Log", {function::log}},
+      {"Sqrt", {function::sqrt}},
+      {"Reciprocal", {function::reciprocal}},
+      {"Neg", {function::neg}},
+      {"Abs", {function::abs}},
+      {"Floor", {function::floor}},
+      {"Ceil", {function::ceil}},
+      {"Round", {function::round}},
+      {"Erf", {function::erf}},
+      {"Elu", {function::elu, 1}},
+      {"Softplus", {function::softplus}},
+      {"Sign", {function::sign}},
+      {"Sin", {function::sin}},
+      {"Cos", {function::cos}},
+      {"Asin", {function::asin}},
+      {"Acos", {function::acos}},
+      {"Atan", {function::atan}},
+      {"Sinh", {function::sinh}},
+      {"Cosh", {function::cosh}},
+      {"Asinh", {function::asinh}},
+      {"Acosh", {function::acosh}},
+      {"Atanh", {function::atanh}}};
+  return table;
+}
+
 void unary(context& c) {
   const node& n = c.op();
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  struct entry {
-    function fn;
-    double alpha, beta;
-  };
-  static const std::unordered_map<std::string, entry> table = {{"Relu", {function::clip, 0, infinity}},
-                                                               {"LeakyRelu", {function::leaky_relu, 0.01, 0}},
-                                                               {"Sigmoid", {function::sigmoid, 0, 0}},
-                                                               {"HardSigmoid", {function::hard_sigmoid, 0.2, 0.5}},
-                                                               {"HardSwish", {function::hard_swish, 0, 0}},
-                                                               {"Tanh", {function::tanh, 0, 0}},
-                                                               {"Exp", {function::exp, 0, 0}},
-                                                               {"Log", {function::log, 0, 0}},
-                                                               {"Sqrt", {function::sqrt, 0, 0}},
-                                                               {"Reciprocal", {function::reciprocal, 0, 0}},
-                                                               {"Neg", {function::neg, 0, 0}},
-                                                               {"Abs", {function::abs, 0, 0}},
-                                                               {"Floor", {function::floor, 0, 0}},
-                                                               {"Ceil", {function::ceil, 0, 0}},
-                                                               {"Round", {function::round, 0, 0}},
-                                                               {"Erf", {function::erf, 0, 0}},
-                                                               {"Elu", {function::elu, 1, 0}},
-                                                               {"Softplus", {function::softplus, 0, 0}},
-                                                               {"Sign", {function::sign, 0, 0}},
-                                                               {"Sin", {function::sin, 0, 0}},
-                                                               {"Cos", {function::cos, 0, 0}},
-                                                               {"Asin", {function::asin, 0, 0}},
-                                                               {"Acos", {function::acos, 0, 0}},
-                                                               {"Atan", {function::atan, 0, 0}},
-                                                               {"Sinh", {function::sinh, 0, 0}},
-                                                               {"Cosh", {function::cosh, 0, 0}},
-                                                               {"Asinh", {function::asinh, 0, 0}},
-                                                               {"Acosh", {function::acosh, 0, 0}},
-                                                               {"Atanh", {function::atanh, 0, 0}}};
-  const entry& e = table.at(n.op);
+  const function_entry& e = unary_functions().at(n.op);
   post_operation post;
   post.fn = e.fn;
   post.alpha = e.alpha;
@@ -238,42 +244,15 @@ void angle(context& c) { c.emit(binary_params{binary_kind::atan2}, {c.in(0), c.i
 }
 
 void add_elementwise(rule_table& t) {
+  for (const auto& entry : unary_functions()) t[entry.first] = {unary};
   t["Relu"] = {unary, element_types::float32, integer_relu};
-  t["LeakyRelu"] = {unary};
-  t["Sigmoid"] = {unary};
-  t["HardSigmoid"] = {unary};
-  t["HardSwish"] = {unary};
-  t["Tanh"] = {unary};
-  t["Exp"] = {unary};
-  t["Log"] = {unary};
-  t["Sqrt"] = {unary};
-  t["Reciprocal"] = {unary};
   t["Neg"] = {unary, element_types::float32, integer_negative};
   t["Abs"] = {unary, element_types::float32, integer_magnitude};
-  t["Floor"] = {unary};
-  t["Ceil"] = {unary};
-  t["Round"] = {unary};
-  t["Erf"] = {unary};
-  t["Elu"] = {unary};
-  t["Softplus"] = {unary};
   t["Sign"] = {unary, element_types::float32, integer_sign};
-  t["Sin"] = {unary};
-  t["Cos"] = {unary};
-  t["Asin"] = {unary};
-  t["Acos"] = {unary};
-  t["Atan"] = {unary};
-  t["Sinh"] = {unary};
-  t["Cosh"] = {unary};
-  t["Asinh"] = {unary};
-  t["Acosh"] = {unary};
-  t["Atanh"] = {unary};
   t["Atan2"] = {angle};
   t["Clip"] = {clip_any, element_types::any};
   t["PRelu"] = {p_relu};
-  t["Add"] = {binary, element_types::float32, integer_binary};
-  t["Sub"] = {binary, element_types::float32, integer_binary};
-  t["Mul"] = {binary, element_types::float32, integer_binary};
-  t["Div"] = {binary, element_types::float32, integer_binary};
+  add_rows(t, {"Add", "Sub", "Mul", "Div"}, {binary, element_types::float32, integer_binary});
   t["Mod"] = {mod, element_types::float32, integer_binary};
   t["Pow"] = {pow_any, element_types::any};
   t["Sum"] = {variadic};

@@ -324,8 +324,7 @@ void product(context& c) {
 void add_quantized(rule_table& t) {
   for (const char* name : {"QLinearConv", "QLinearMatMul", "ConvInteger", "MatMulInteger"})
     t[name] = {product, element_types::any};
-  t["com.microsoft.QGemm"] = {product, element_types::any};
-  t["netsuke.QLinearConvTranspose"] = {product, element_types::any};
-  t["netsuke.QLinearConvAdd"] = {product, element_types::any};
+  add_rows(t, {"com.microsoft.QGemm", "netsuke.QLinearConvTranspose", "netsuke.QLinearConvAdd"},
+           {product, element_types::any});
 }
 }

@@ -76,10 +76,7 @@ void bernoulli(context& c) {
 }
 
 void add_random(rule_table& t) {
-  t["RandomNormal"] = {random, element_types::any};
-  t["RandomNormalLike"] = {random, element_types::any};
-  t["RandomUniform"] = {random, element_types::any};
-  t["RandomUniformLike"] = {random, element_types::any};
+  add_rows(t, {"RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"}, {random, element_types::any});
   t["Multinomial"] = {multinomial, element_types::any};
   t["Bernoulli"] = {bernoulli, element_types::any};
 }

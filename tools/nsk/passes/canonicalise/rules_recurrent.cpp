@@ -129,10 +129,6 @@ void recurrent(context& c) {
 
 }
 
-void add_recurrent(rule_table& t) {
-  t["RNN"] = {recurrent, element_types::any};
-  t["GRU"] = {recurrent, element_types::any};
-  t["LSTM"] = {recurrent, element_types::any};
-}
+void add_recurrent(rule_table& t) { add_rows(t, {"RNN", "GRU", "LSTM"}, {recurrent, element_types::any}); }
 
 }

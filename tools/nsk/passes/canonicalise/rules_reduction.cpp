@@ -222,16 +222,10 @@ void add_reduction(rule_table& t) {
   t["Softmax"] = {softmax};
   t["LogSoftmax"] = {softmax};
   t["Hardmax"] = {hardmax};
-  t["ReduceMean"] = {reduce, element_types::any};
-  t["ReduceSum"] = {reduce, element_types::any};
-  t["ReduceMax"] = {reduce, element_types::any};
-  t["ReduceMin"] = {reduce, element_types::any};
-  t["ReduceProd"] = {reduce, element_types::any};
-  t["ReduceSumSquare"] = {reduce, element_types::any};
+  add_rows(t, {"ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceSumSquare"},
+           {reduce, element_types::any});
   t["ReduceL1"] = {reduce_of, element_types::float32, reduce_integers};
-  t["ReduceL2"] = {reduce_of};
-  t["ReduceLogSum"] = {reduce_of};
-  t["ReduceLogSumExp"] = {reduce_of};
+  add_rows(t, {"ReduceL2", "ReduceLogSum", "ReduceLogSumExp"}, {reduce_of});
   t["ArgMax"] = {arg_reduce, element_types::any};
   t["ArgMin"] = {arg_reduce, element_types::any};
 }

@@ -193,12 +193,8 @@ void space_to_depth(context& c) {
 }
 
 void add_shape(rule_table& t) {
-  t["Identity"] = {identity, element_types::any};
+  add_rows(t, {"Identity", "Reshape", "Flatten", "Squeeze", "Unsqueeze"}, {identity, element_types::any});
   t["Dropout"] = {drop_out, element_types::any};
-  t["Reshape"] = {identity, element_types::any};
-  t["Flatten"] = {identity, element_types::any};
-  t["Squeeze"] = {identity, element_types::any};
-  t["Unsqueeze"] = {identity, element_types::any};
   t["Transpose"] = {transpose, element_types::any};
   t["Slice"] = {slice, element_types::any};
   t["Split"] = {split, element_types::any};

@@ -47,39 +47,23 @@ void apply(call& c) {
     rule.translate(c);
 }
 
+table joined(std::initializer_list<void (*)(table&)> families) {
+  table t;
+  for (const auto add : families) add(t);
+  return t;
+}
+
 }
 
 const table& builtin_rules() {
-  static const table all = [] {
-    table t;
-    add_windows(t);
-    add_elementwise(t);
-    add_shapes(t);
-    add_matrices(t);
-    add_spectra(t);
-    add_recurrent(t);
-    add_lstm(t);
-    add_variables(t);
-    add_flow(t);
-    add_suppression(t);
-    add_scatter(t);
-    add_volumes(t);
-    add_integers(t);
-    add_random(t);
-    add_stablehlo(t);
-    return t;
-  }();
+  static const table all = joined({add_windows, add_elementwise, add_shapes, add_matrices, add_spectra, add_recurrent,
+                                   add_lstm, add_variables, add_flow, add_suppression, add_scatter, add_volumes,
+                                   add_integers, add_random, add_stablehlo});
   return all;
 }
 
 const table& custom_rules() {
-  static const table all = [] {
-    table t;
-    add_custom_windows(t);
-    add_landmarks(t);
-    add_detection(t);
-    return t;
-  }();
+  static const table all = joined({add_custom_windows, add_landmarks, add_detection});
   return all;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 /// How the import knows operators: tables from name to a rule, a function that reads the operator's tensors, emits
 /// nodes and binds its outputs. Each family of operators has a file, with its table at the end.
+#include <initializer_list>
 #include <map>
 #include <string>
 #include "import/tflite/rules/call.hpp"
@@ -23,6 +24,10 @@ struct definition {
 
 /// By the operator's name: "CONV_2D", and a custom operator's own.
 using table = std::map<std::string, definition>;
+/// Enters operators that one rule translates.
+inline void add_rows(table& t, std::initializer_list<const char*> operators, const definition& d) {
+  for (const char* name : operators) t[name] = d;
+}
 
 const table& builtin_rules();
 const table& custom_rules();

@@ -100,9 +100,7 @@ void part_of_complex(call& c) {
 
 void add_spectra(table& t) {
   t["RFFT2D"] = {real_spectrum};
-  t["COMPLEX_ABS"] = {part_of_complex, takes_complex};
-  t["REAL"] = {part_of_complex, takes_complex};
-  t["IMAG"] = {part_of_complex, takes_complex};
+  add_rows(t, {"COMPLEX_ABS", "REAL", "IMAG"}, {part_of_complex, takes_complex});
 }
 
 }

@@ -245,9 +245,7 @@ void add_elementwise(table& t) {
   for (const auto& entry : binary_names()) t[entry.first] = {binary};
   t["RSQRT"] = {reciprocal_root};
   t["SQUARE"] = {square};
-  t["RELU6"] = {bounded_relu};
-  t["RELU_N1_TO_1"] = {bounded_relu};
-  t["RELU_0_TO_1"] = {bounded_relu};
+  add_rows(t, {"RELU6", "RELU_N1_TO_1", "RELU_0_TO_1"}, {bounded_relu});
   t["LEAKY_RELU"] = {leaky_relu};
   t["PRELU"] = {parametric_relu};
   t["GELU"] = {gelu};
@@ -258,9 +256,7 @@ void add_elementwise(table& t) {
   t["SELECT"] = {select};
   t["SELECT_V2"] = {select};
   t["CAST"] = {convert, takes_complex};
-  t["QUANTIZE"] = {requantize};
-  t["DEQUANTIZE"] = {requantize};
-  t["DENSIFY"] = {requantize};
+  add_rows(t, {"QUANTIZE", "DEQUANTIZE", "DENSIFY"}, {requantize});
 }
 
 }
