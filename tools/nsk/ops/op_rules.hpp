@@ -9,6 +9,7 @@
 /// - `void lower(lowerer&, operation, parameters)`: layouts, tensors and steps of such an operation
 /// - `tile_size tiles(request, params)`: the cut of a step into tiles
 /// - `std::string work_kind(step, params, space)`: the kind of work by whose measured speed a step's time is estimated
+#include "ops/impl/lower_parts.hpp"
 #include "ops/impl/tile_sizes.hpp"
 #include "ops/impl/work_kinds.hpp"
 #include "passes/lower/lowerer.hpp"
@@ -29,6 +30,14 @@ struct streamed {
   static tile_size tiles(const tile_request& r, const params_of<O>& p) {
     return stream_tile_size(r.space(), Elements, op_traits<O>::whole(p, r.rank()));
   }
+};
+
+/// Elements that are made of those at their places, with the operation's own parameters.
+template <op O>
+struct elementwise : streamed<O, streamed_elements> {
+  using parameters = params_of<O>;
+
+  static void lower(lowerer& l, const operation& o, const parameters& p) { elementwise_step<O>(l, o) = p; }
 };
 
 template <const char* const& Kind>
