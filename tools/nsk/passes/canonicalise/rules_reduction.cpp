@@ -92,14 +92,14 @@ int extreme_of_lines(context& c, bool largest, int x) {
 }
 
 /// The axes of a reduction; empty where it reduces none.
-std::vector<std::size_t> reduced_axes(context& c) {
+std::vector<int> reduced_axes(context& c) {
   const node& n = c.op();
   const std::size_t rank = c.in_shape(0).size();
   const std::vector<std::int64_t> given = c.has(1) ? integers(c, 1, "axes") : n.integers("axes");
-  std::vector<std::size_t> axes;
-  for (const std::int64_t a : given) axes.push_back(static_cast<std::size_t>(c.axis(a, rank)));
+  std::vector<int> axes;
+  for (const std::int64_t a : given) axes.push_back(c.axis(a, rank));
   if (given.empty() && n.integer("noop_with_empty_axes", 0) == 0)
-    for (std::size_t a = 0; a < rank; ++a) axes.push_back(a);
+    for (std::size_t a = 0; a < rank; ++a) axes.push_back(static_cast<int>(a));
   return axes;
 }
 
@@ -117,7 +117,8 @@ void reduce_integers(context& c) {
     x = combine(c, arithmetic_kind::max, x, combine(c, arithmetic_kind::sub, zero, x, "negative"), "magnitudes");
   }
   std::int64_t count = 1;
-  for (const std::size_t a : reduced_axes(c)) {
+  for (const int axis : reduced_axes(c)) {
+    const auto a = static_cast<std::size_t>(axis);
     count *= c.shape(x)[a];
     if (extreme && is_computed_integer(type) && a + 1 == c.shape(x).size() && c.shape(x)[a] >= long_line) {
       x = extreme_of_lines(c, op == "ReduceMax", x);
@@ -140,21 +141,15 @@ void reduce(context& c) {
       {"ReduceMean", reduce_kind::mean}, {"ReduceSum", reduce_kind::sum},
       {"ReduceMax", reduce_kind::max},   {"ReduceMin", reduce_kind::min},
       {"ReduceProd", reduce_kind::prod}, {"ReduceSumSquare", reduce_kind::sum_square}};
-  const shape_t& x = c.in_shape(0);
-  std::vector<std::int64_t> axes = c.has(1) ? integers(c, 1, "axes") : n.integers("axes");
-  if (axes.empty()) {
-    if (n.integer("noop_with_empty_axes", 0) != 0 && n.op == "ReduceSumSquare")
-      c.refuse("it reduces no axis; replace it by its elementwise part");
-    if (n.integer("noop_with_empty_axes", 0) != 0) return identity(c);
-    for (std::size_t a = 0; a < x.size(); ++a) axes.push_back(static_cast<std::int64_t>(a));
-  }
   reduce_parameters r;
   r.kind = table.at(n.op);
-  shape_t kept = x;
-  for (std::int64_t a : axes) {
-    r.axes.push_back(c.axis(a, x.size()));
-    kept[static_cast<std::size_t>(r.axes.back())] = 1;
+  r.axes = reduced_axes(c);
+  if (r.axes.empty() && n.integer("noop_with_empty_axes", 0) != 0) {
+    if (n.op == "ReduceSumSquare") c.refuse("it reduces no axis; replace it by its elementwise part");
+    return identity(c);
   }
+  shape_t kept = c.in_shape(0);
+  for (const int a : r.axes) kept[static_cast<std::size_t>(a)] = 1;
   if (kept == c.out_shape()) {
     c.emit(std::move(r), {c.in(0)});
     return;
@@ -167,13 +162,9 @@ void reduce(context& c) {
 /// ReduceL1, ReduceL2, ReduceLogSum and ReduceLogSumExp.
 void reduce_of(context& c) {
   const node& n = c.op();
-  const shape_t& shape = c.in_shape(0);
-  std::vector<std::int64_t> given = c.has(1) ? integers(c, 1, "axes") : n.integers("axes");
-  if (given.empty() && n.integer("noop_with_empty_axes", 0) != 0)
+  const std::vector<int> axes = reduced_axes(c);
+  if (axes.empty() && n.integer("noop_with_empty_axes", 0) != 0)
     c.refuse("it reduces no axis; replace it by its elementwise part");
-  std::vector<int> axes;
-  for (std::int64_t a : given) axes.push_back(c.axis(a, shape.size()));
-  for (std::size_t a = 0; given.empty() && a < shape.size(); ++a) axes.push_back(static_cast<int>(a));
   int x = c.in(0);
   if (n.op == "ReduceL1") x = reduced(c, reduce_kind::sum, apply(c, x, function::abs, "abs"), axes, "sum");
   if (n.op == "ReduceL2") x = apply(c, reduced(c, reduce_kind::sum_square, x, axes, "squares"), function::sqrt, "root");
