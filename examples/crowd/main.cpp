@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A thousand agents, of which some ask in each frame, on several threads; one run per frame answers them
 // (nsk::batcher).
-//   crowd MODEL.nsk [--agents 1000] [--frames 120] [--threads 4] [--places 256] [--trace TRACE.json]
+//   crowd MODEL.nsk [--agents 1000] [--frames 120] [--threads 4] [--slots 256] [--trace TRACE.json]
 // nsk convert examples/models/yard_agent.onnx -o agent.nsk --batch-max 128 makes the model. Prints what happened, the
 // line of a run log, and fails where an answer differs from a run of that agent alone.
 #include <atomic>
@@ -19,7 +19,7 @@
 using namespace example;
 
 static constexpr const char* k_usage =
-    "crowd MODEL.nsk [--agents 1000] [--frames 120] [--threads 4] [--places 256] [--trace TRACE.json]";
+    "crowd MODEL.nsk [--agents 1000] [--frames 120] [--threads 4] [--slots 256] [--trace TRACE.json]";
 static constexpr const char* k_seen = "obs_0";
 static constexpr const char* k_chosen = "deterministic_continuous_actions";
 using policy = nsk::session<nsk::all_settings>;
@@ -51,9 +51,9 @@ static void think(const yard& world, nsk::batcher& crowd, std::vector<thought>& 
                   counts& all, int frame, std::size_t thread, std::size_t threads) {
   for (std::size_t i = thread; i < thoughts.size(); i += threads) {
     thought& t = thoughts[i];
-    const int owner = static_cast<int>(i);
-    if (t.asked_in >= 0 && crowd.answered(owner)) {
-      must(crowd.read<float>(owner, k_chosen, {&actions[i * yard::actions], yard::actions}));
+    const int agent = static_cast<int>(i);
+    if (t.asked_in >= 0 && crowd.answered(agent)) {
+      must(crowd.read<float>(agent, k_chosen, {&actions[i * yard::actions], yard::actions}));
       int wait = frame - t.asked_in, longest = all.longest_wait;
       while (wait > longest && !all.longest_wait.compare_exchange_weak(longest, wait)) continue;
       t.asked_in = -1;
@@ -61,7 +61,7 @@ static void think(const yard& world, nsk::batcher& crowd, std::vector<thought>& 
     if (t.asked_in >= 0 || frame < t.next_frame) continue;
     const agent& a = world.agents()[i];
     nsk::batch_row row;
-    if (!crowd.ask(owner, row)) {  // queue_full: it drives on as before, and asks in the next frame
+    if (!crowd.ask(agent, row)) {  // queue_full: it drives on as before, and asks in the next frame
       ++all.full;
       continue;
     }
@@ -78,31 +78,31 @@ static void think(const yard& world, nsk::batcher& crowd, std::vector<thought>& 
 static void compare_with_single_runs(const nsk::batcher& crowd, policy& alone, const std::vector<thought>& thoughts,
                                      counts& all) {
   for (int row = 0; row < crowd.served(); ++row) {
-    const int owner = crowd.served_owner(row);
-    const thought& t = thoughts[static_cast<std::size_t>(owner)];
+    const int agent = crowd.served_agent(row);
+    const thought& t = thoughts[static_cast<std::size_t>(agent)];
     float expected[yard::actions], answered[yard::actions];
     must(alone.write<float>(k_seen, t.seen));
     alone.run();
     must(alone.read<float>(k_chosen, expected));
-    must(crowd.read<float>(owner, k_chosen, answered));
+    must(crowd.read<float>(agent, k_chosen, answered));
     all.wrong += std::memcmp(expected, answered, sizeof expected) != 0;
   }
 }
 
 int main(int argc, char** argv) {
-  const command_line line(argc, argv, k_usage, {"--agents", "--frames", "--threads", "--places", "--trace"}, 1, 1);
+  const command_line line(argc, argv, k_usage, {"--agents", "--frames", "--threads", "--slots", "--trace"}, 1, 1);
   const auto number = [&](const char* option, const char* otherwise) {
     const int value = std::atoi(line.value(option, otherwise).c_str());
     if (value < 1) fail(std::string(option) + " takes a number of at least 1\nusage: " + k_usage);
     return value;
   };
-  const int agents = number("--agents", "1000"), frames = number("--frames", "120"), places = number("--places", "256");
+  const int agents = number("--agents", "1000"), frames = number("--frames", "120"), slots = number("--slots", "256");
   const auto threads = static_cast<std::size_t>(number("--threads", "4"));
   const network files(line.words()[0]);
   const memory_block memory_alone(files.model.required_bytes());
   policy net(files.model, files.memory), alone(files.model, memory_alone);
   must(net.status());
-  const nsk::batcher_options how{agents, places, {}};
+  const nsk::batcher_options how{agents, slots, {}};
   const memory_block memory(nsk::batcher::required_bytes(net.variant(), how));
   nsk::batcher crowd(net.variant(), how, memory);
   must(crowd.status());

@@ -15,7 +15,7 @@ struct traced_crowd_settings : test::crowd_settings {
   using profiler = nsk::trace_profiler<counting_moments>;
 };
 
-/// Asks for all owners, runs, traces and logs, frame by frame; returns how many rows were answered.
+/// Asks for all agents, runs, traces and logs, frame by frame; returns how many rows were answered.
 int use_crowd(nsk::session<traced_crowd_settings>& net, const nsk::batcher_options& how, nsk::span<std::byte> memory,
               nsk::span<char> text, nsk::run_log& log) {
   nsk::batcher crowd(net.variant(), how, memory);
@@ -23,9 +23,9 @@ int use_crowd(nsk::session<traced_crowd_settings>& net, const nsk::batcher_optio
   for (int frame = 0; frame < 20; ++frame) {
     nsk::trace_writer trace(text);
     net.profiler().attach(trace, net.variant());
-    for (int owner = 0; owner < how.owners; ++owner) {
+    for (int agent = 0; agent < how.agents; ++agent) {
       nsk::batch_row row;
-      if (!crowd.ask(owner, row)) continue;
+      if (!crowd.ask(agent, row)) continue;
       row.input<float>("seen")[0] = 1;
       crowd.submit(row);
     }
@@ -42,7 +42,7 @@ int use_crowd(nsk::session<traced_crowd_settings>& net, const nsk::batcher_optio
 TEST_CASE("heap: not one call from making a batcher to the last line of the log") {
   test::opened o(test::make_memory_policy());
   nsk::session<traced_crowd_settings> net(o.model, o.memory.span());
-  const nsk::batcher_options how{9, 4, test::crowd_memories};
+  const nsk::batcher_options how{9, 4, test::crowd_states};
   test::aligned_bytes memory(nsk::batcher::required_bytes(net.variant(), how));
   std::vector<char> text(8192);
   std::vector<std::int64_t> window(nsk::run_log::required_bytes(8) / sizeof(std::int64_t));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rows of many callers in one run: order, bounds, memories, and the bits of single runs.
+// Rows of many callers in one run: order, bounds, recurrent states, and the bits of single runs.
 #include <doctest/doctest.h>
 #include "memory_policy.hpp"
 #include <algorithm>
@@ -11,7 +11,7 @@ using test::opened;
 using crowd_session = nsk::session<test::crowd_settings>;
 using nsk::status_code;
 
-nsk::batcher_options options_of(int owners, int places) { return {owners, places, test::crowd_memories}; }
+nsk::batcher_options options_of(int agents, int slots) { return {agents, slots, test::crowd_states}; }
 
 /// A network, and memory for a batcher of exactly the size that it asks for.
 struct crowd_net {
@@ -19,39 +19,39 @@ struct crowd_net {
   crowd_session net{o.model, o.memory.span()};
   test::aligned_bytes block;
   nsk::batcher crowd;
-  crowd_net(int owners, int places)
-      : block(nsk::batcher::required_bytes(o.model, options_of(owners, places)), std::byte{0xff}),
-        crowd(o.model, options_of(owners, places), block.span()) {
+  crowd_net(int agents, int slots)
+      : block(nsk::batcher::required_bytes(o.model, options_of(agents, slots)), std::byte{0xff}),
+        crowd(o.model, options_of(agents, slots), block.span()) {
     REQUIRE_MESSAGE(o.status, o.status.name() << " at " << o.status.where());
     REQUIRE(net.status());
     REQUIRE_MESSAGE(crowd.status(), crowd.status().name());
   }
 };
 
-TEST_CASE("batcher: each row has the bits of a single run, memories included, whoever shares the run") {
-  constexpr int owners = 23, turns = 9;
+TEST_CASE("batcher: each row has the bits of a single run, recurrent states included, whoever shares the run") {
+  constexpr int agents = 23, turns = 9;
   for (std::uint32_t seed = 0; seed < 4; ++seed) {
     CAPTURE(seed);
-    crowd_net c(owners, 11);
+    crowd_net c(agents, 11);
     std::mt19937 random(seed);
     std::vector<std::vector<test::agent_answer>> expected;
-    for (int i = 0; i < owners; ++i) expected.push_back(test::alone<crowd_session>(c.o, i, turns));
-    std::vector<int> turn(owners, 0);
+    for (int i = 0; i < agents; ++i) expected.push_back(test::alone<crowd_session>(c.o, i, turns));
+    std::vector<int> turn(agents, 0);
     int answered = 0;
-    for (int frame = 0; answered < owners * turns; ++frame) {
+    for (int frame = 0; answered < agents * turns; ++frame) {
       REQUIRE(frame < 10'000);
       for (int n = 0; n < 8; ++n) {
-        const int owner = static_cast<int>(random() % owners);
-        if (turn[static_cast<std::size_t>(owner)] < turns)
-          (void)test::ask(c.crowd, owner, turn[static_cast<std::size_t>(owner)]);
+        const int agent = static_cast<int>(random() % agents);
+        if (turn[static_cast<std::size_t>(agent)] < turns)
+          (void)test::ask(c.crowd, agent, turn[static_cast<std::size_t>(agent)]);
       }
       if (frame % 3 == 0) REQUIRE(c.crowd.run(c.net, test::ordered_jobs{-1}, 2));
       if (frame % 3 != 0) REQUIRE(c.crowd.run(c.net));
       for (int row = 0; row < c.crowd.served(); ++row) {
-        const int owner = c.crowd.served_owner(row);
-        const auto i = static_cast<std::size_t>(owner);
-        REQUIRE(c.crowd.answered(owner));
-        REQUIRE(test::answer_of(c.crowd, owner) == expected[i][static_cast<std::size_t>(turn[i])]);
+        const int agent = c.crowd.served_agent(row);
+        const auto i = static_cast<std::size_t>(agent);
+        REQUIRE(c.crowd.answered(agent));
+        REQUIRE(test::answer_of(c.crowd, agent) == expected[i][static_cast<std::size_t>(turn[i])]);
         ++turn[i];
         ++answered;
       }
@@ -59,17 +59,17 @@ TEST_CASE("batcher: each row has the bits of a single run, memories included, wh
   }
 }
 
-TEST_CASE("batcher: rows are served in the order of their places, as many as the batch has") {
+TEST_CASE("batcher: rows are served in the order of their slots, as many as the batch has") {
   crowd_net c(20, 20);
   std::vector<int> order;
   for (int i = 0; i < 20; ++i) order.push_back(i);
   std::shuffle(order.begin(), order.end(), std::mt19937(5));
-  for (const int owner : order) REQUIRE(test::ask(c.crowd, owner, 0));
+  for (const int agent : order) REQUIRE(test::ask(c.crowd, agent, 0));
   std::vector<int> served;
   for (int frame = 0; frame < 4; ++frame) {
     REQUIRE(c.crowd.run(c.net));
     CHECK(c.crowd.served() == (frame < 3 ? crowd_rows : 2));
-    for (int row = 0; row < c.crowd.served(); ++row) served.push_back(c.crowd.served_owner(row));
+    for (int row = 0; row < c.crowd.served(); ++row) served.push_back(c.crowd.served_agent(row));
   }
   CHECK(served == order);
   REQUIRE(c.crowd.run(c.net));
@@ -107,7 +107,7 @@ TEST_CASE("batcher: a row that is not submitted holds back those behind it, and 
   c.crowd.submit(slow);
   REQUIRE(c.crowd.run(c.net));
   CHECK(c.crowd.served() == 2);
-  CHECK(c.crowd.served_owner(0) == 1);
+  CHECK(c.crowd.served_agent(0) == 1);
   CHECK(test::answer_of(c.crowd, 2) == test::alone<crowd_session>(c.o, 2, 1)[0]);
 }
 
@@ -130,12 +130,12 @@ TEST_CASE("batcher: an inference over several frames, while callers go on asking
   CHECK(test::answer_of(c.crowd, 7) == test::alone<crowd_session>(c.o, 7, 1)[0]);
 }
 
-TEST_CASE("batcher: rows as bytes, and memories that are saved, put back and reset") {
+TEST_CASE("batcher: rows as bytes, and recurrent states that are saved, put back and reset") {
   crowd_net c(2, 2);
   const std::vector<test::agent_answer> expected = test::alone<crowd_session>(c.o, 1, 3);
   std::vector<std::byte> row(c.crowd.row_bytes()), saved;
   CHECK(row.size() == 5 * sizeof(float) + sizeof(std::int64_t));
-  CHECK(c.crowd.memory(1).size() == 4 * sizeof(float));
+  CHECK(c.crowd.recurrent_states(1).size() == 4 * sizeof(float));
   const auto turn = [&](int number) {
     const std::vector<float> seen = test::seen_by(1, number);
     const std::int64_t goal = test::goal_of(1, number);
@@ -147,9 +147,9 @@ TEST_CASE("batcher: rows as bytes, and memories that are saved, put back and res
   };
   CHECK(c.crowd.ask(1, nsk::span<const std::byte>(row.data(), row.size() - 1)).code() == status_code::wrong_size);
   CHECK(turn(0));
-  saved.assign(c.crowd.memory(1).begin(), c.crowd.memory(1).end());
+  saved.assign(c.crowd.recurrent_states(1).begin(), c.crowd.recurrent_states(1).end());
   CHECK(turn(1));
-  std::copy(saved.begin(), saved.end(), c.crowd.memory(1).begin());
+  std::copy(saved.begin(), saved.end(), c.crowd.recurrent_states(1).begin());
   CHECK(turn(1));
   CHECK_FALSE(turn(1));
   c.crowd.reset(1);
@@ -171,8 +171,8 @@ TEST_CASE("batcher: what it refuses") {
   CHECK(refused(state.model.variant(), {1, 1, {}}) == status_code::no_rows);
   CHECK(refused(net.variant(), options_of(0, 1)) == status_code::no_rows);
   CHECK(refused(net.variant(), options_of(1, 0)) == status_code::no_rows);
-  const nsk::row_memory unknown[] = {{"h", "nothing"}}, sizes[] = {{"h", "act"}}, types[] = {{"goal", "act"}};
-  const nsk::row_memory twice[] = {{"h", "next"}, {"h", "next"}};
+  const nsk::recurrent_pair unknown[] = {{"h", "nothing"}}, sizes[] = {{"h", "act"}}, types[] = {{"goal", "act"}};
+  const nsk::recurrent_pair twice[] = {{"h", "next"}, {"h", "next"}};
   CHECK(refused(net.variant(), {1, 1, unknown}) == status_code::no_such_port);
   CHECK(refused(net.variant(), {1, 1, sizes}) == status_code::other_ports);
   CHECK(refused(net.variant(), {1, 1, types}) == status_code::other_ports);
@@ -209,11 +209,11 @@ TEST_CASE("batcher: stays inside its memory, and is full as often as it must be"
   std::size_t answered = 0;
   for (int frame = 0; frame < 40; ++frame) {
     for (int i = 0; i < 13; ++i) {
-      nsk::batch_row place;
-      if (!crowd.ask(i, place)) continue;
-      for (float& x : place.input<float>("seen")) x = 1;
-      place.input<std::int64_t>("goal")[0] = i;
-      crowd.submit(place);
+      nsk::batch_row slot;
+      if (!crowd.ask(i, slot)) continue;
+      for (float& x : slot.input<float>("seen")) x = 1;
+      slot.input<std::int64_t>("goal")[0] = i;
+      crowd.submit(slot);
     }
     (void)crowd.run(net);
     answered += static_cast<std::size_t>(crowd.served());
@@ -222,15 +222,15 @@ TEST_CASE("batcher: stays inside its memory, and is full as often as it must be"
   for (std::size_t i = exact; i < block.size(); ++i) CHECK(block.data()[i] == std::byte{0x5a});
 }
 
-TEST_CASE("place queue: tickets wrap, for any number of places") {
+TEST_CASE("slot queue: tickets wrap, for any number of slots") {
   for (const std::uint32_t count : {1u, 2u, 3u, 7u, 64u, 0x60000000u}) {
     if (count > 64) {
-      CHECK(nsk::impl::place_queue::limit(count) == count);
+      CHECK(nsk::impl::slot_queue::limit(count) == count);
       continue;
     }
-    std::vector<nsk::impl::place> places(count);
-    nsk::impl::place_queue queue;
-    queue.start(places.data(), count, nsk::impl::place_queue::limit(count) - 2 * count - 1);
+    std::vector<nsk::impl::slot> slots(count);
+    nsk::impl::slot_queue queue;
+    queue.start(slots.data(), count, nsk::impl::slot_queue::limit(count) - 2 * count - 1);
     std::uint32_t ticket = 0;
     for (int i = 0; i < 5 * static_cast<int>(count); ++i) {
       CHECK_FALSE(queue.front());
@@ -239,14 +239,14 @@ TEST_CASE("place queue: tickets wrap, for any number of places") {
       REQUIRE(taken.size() == count);
       for (std::uint32_t n = count; n-- > 0;) {
         CHECK_FALSE(queue.front());
-        queue.at(taken[n]).owner = static_cast<std::int32_t>(n);
+        queue.at(taken[n]).agent = static_cast<std::int32_t>(n);
         queue.fill(taken[n]);
       }
       for (std::uint32_t n = 0; n < count; ++n) {
         REQUIRE(queue.front());
-        CHECK(queue.at(queue.front_place()).owner == static_cast<std::int32_t>(n));
+        CHECK(queue.at(queue.front_slot()).agent == static_cast<std::int32_t>(n));
         queue.pop();
-        if (n == 0 && i % 2 == 0 && queue.take(ticket)) {  // a place of the next round, handed over at once
+        if (n == 0 && i % 2 == 0 && queue.take(ticket)) {  // a slot of the next round, handed over at once
           queue.fill(ticket);
           for (++n; n < count; ++n) queue.pop();
           REQUIRE(queue.front());

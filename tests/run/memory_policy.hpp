@@ -40,13 +40,13 @@ inline plan_spec make_memory_policy(std::int32_t n = crowd_rows) {
   return p;
 }
 
-inline constexpr nsk::row_memory crowd_memories[] = {{"h", "next"}};
+inline constexpr nsk::recurrent_pair crowd_states[] = {{"h", "next"}};
 
-/// What agent `owner` sees when it asks for the time `turn`.
-inline std::vector<float> seen_by(int owner, int turn) {
-  return noise(static_cast<std::uint32_t>(owner * 1000 + turn)).many(5);
+/// What agent `agent` sees when it asks for the time `turn`.
+inline std::vector<float> seen_by(int agent, int turn) {
+  return noise(static_cast<std::uint32_t>(agent * 1000 + turn)).many(5);
 }
-inline std::int64_t goal_of(int owner, int turn) { return std::int64_t{owner} << 32 | turn; }
+inline std::int64_t goal_of(int agent, int turn) { return std::int64_t{agent} << 32 | turn; }
 
 /// What an agent must be answered, bit for bit.
 struct agent_answer {
@@ -57,17 +57,17 @@ struct agent_answer {
 
 /// Runs one agent alone, turn by turn: a session of one row, of which the test keeps the memory.
 template <class Session>
-std::vector<agent_answer> alone(opened& o, int owner, int turns) {
+std::vector<agent_answer> alone(opened& o, int agent, int turns) {
   aligned_bytes memory(o.model.required_bytes());
   Session net(o.model, memory.span());
   std::vector<agent_answer> answers;
   std::vector<float> h(4, 0.0f);
   for (int turn = 0; turn < turns; ++turn) {
     if (!net.set_batch(1)) return {};
-    const std::vector<float> seen = seen_by(owner, turn);
+    const std::vector<float> seen = seen_by(agent, turn);
     std::memcpy(net.template input<float>("seen").data(), seen.data(), 5 * sizeof(float));
     std::memcpy(net.template input<float>("h").data(), h.data(), 4 * sizeof(float));
-    net.template input<std::int64_t>("goal")[0] = goal_of(owner, turn);
+    net.template input<std::int64_t>("goal")[0] = goal_of(agent, turn);
     net.run();
     std::memcpy(h.data(), net.template output<float>("next").data(), 4 * sizeof(float));
     answers.push_back({bits_of({net.template output<float>("act").data(), 3}), bits_of({h.data(), 4}),
@@ -77,19 +77,19 @@ std::vector<agent_answer> alone(opened& o, int owner, int turns) {
 }
 
 /// Writes what the agent sees; returns why it could not ask.
-inline nsk::status ask(nsk::batcher& crowd, int owner, int turn) {
+inline nsk::status ask(nsk::batcher& crowd, int agent, int turn) {
   nsk::batch_row row;
-  if (const nsk::status s = crowd.ask(owner, row); !s) return s;
-  const std::vector<float> seen = seen_by(owner, turn);
+  if (const nsk::status s = crowd.ask(agent, row); !s) return s;
+  const std::vector<float> seen = seen_by(agent, turn);
   std::memcpy(row.input<float>("seen").data(), seen.data(), 5 * sizeof(float));
-  row.input<std::int64_t>("goal")[0] = goal_of(owner, turn);
+  row.input<std::int64_t>("goal")[0] = goal_of(agent, turn);
   crowd.submit(row);
   return {};
 }
 
-inline agent_answer answer_of(const nsk::batcher& crowd, int owner) {
-  return {bits_of(crowd.output<float>(owner, "act")), bits_of(crowd.output<float>(owner, "next")),
-          crowd.output<std::int64_t>(owner, "picked")[0]};
+inline agent_answer answer_of(const nsk::batcher& crowd, int agent) {
+  return {bits_of(crowd.output<float>(agent, "act")), bits_of(crowd.output<float>(agent, "next")),
+          crowd.output<std::int64_t>(agent, "picked")[0]};
 }
 
 }

@@ -10,8 +10,8 @@
 namespace {
 using session = nsk::session<test::crowd_settings>;
 
-constexpr int thread_count = 8, owners_of_thread = 5, owners = thread_count * owners_of_thread, turns = 40;
-constexpr int places = 11;  // fewer than owners: some find it full
+constexpr int thread_count = 8, agents_of_thread = 5, agents = thread_count * agents_of_thread, turns = 40;
+constexpr int slots = 11;  // fewer than agents: some find it full
 
 void require(bool good, const char* what) {
   if (good) return;
@@ -19,34 +19,34 @@ void require(bool good, const char* what) {
   std::exit(1);
 }
 
-/// One thread's agents: what they asked for, and in which order they got their places.
+/// One thread's agents: what they asked for, and in which order they got their slots.
 struct asking_thread {
   int first = 0;
   std::vector<int> order;
   int full = 0, wrong = 0;
 
   void live(nsk::batcher& crowd, const std::vector<std::vector<test::agent_answer>>& expected) {
-    std::vector<int> asked(owners_of_thread, 0), answered(owners_of_thread, 0);
-    for (int done = 0; done < owners_of_thread * turns;) {
-      for (int i = 0; i < owners_of_thread; ++i) {
+    std::vector<int> asked(agents_of_thread, 0), answered(agents_of_thread, 0);
+    for (int done = 0; done < agents_of_thread * turns;) {
+      for (int i = 0; i < agents_of_thread; ++i) {
         const auto k = static_cast<std::size_t>(i);
-        const int owner = first + i;
-        if (asked[k] > answered[k] && crowd.answered(owner)) {
+        const int agent = first + i;
+        if (asked[k] > answered[k] && crowd.answered(agent)) {
           const test::agent_answer& right =
-              expected[static_cast<std::size_t>(owner)][static_cast<std::size_t>(answered[k])];
-          wrong += !(test::answer_of(crowd, owner) == right);
+              expected[static_cast<std::size_t>(agent)][static_cast<std::size_t>(answered[k])];
+          wrong += !(test::answer_of(crowd, agent) == right);
           ++answered[k];
           ++done;
         }
         if (asked[k] > answered[k] || asked[k] == turns) continue;
-        const nsk::status s = test::ask(crowd, owner, asked[k]);
+        const nsk::status s = test::ask(crowd, agent, asked[k]);
         if (s.code() == nsk::status_code::queue_full) {
           ++full;
           std::this_thread::yield();
           continue;
         }
         require(static_cast<bool>(s), "a row was refused for another reason than a full queue");
-        order.push_back(owner);
+        order.push_back(agent);
         ++asked[k];
       }
       std::this_thread::yield();
@@ -54,11 +54,11 @@ struct asking_thread {
   }
 };
 
-/// Whether the owners of one thread were served in the order in which they asked.
+/// Whether the agents of one thread were served in the order in which they asked.
 bool same_order(const std::vector<int>& served, const asking_thread& t) {
   std::vector<int> own;
-  for (const int owner : served)
-    if (owner >= t.first && owner < t.first + owners_of_thread) own.push_back(owner);
+  for (const int agent : served)
+    if (agent >= t.first && agent < t.first + agents_of_thread) own.push_back(agent);
   return own == t.order;
 }
 
@@ -68,9 +68,9 @@ int main() {
   test::opened o(test::make_memory_policy());
   require(static_cast<bool>(o.status), o.status.message());
   std::vector<std::vector<test::agent_answer>> expected;
-  for (int i = 0; i < owners; ++i) expected.push_back(test::alone<session>(o, i, turns));
+  for (int i = 0; i < agents; ++i) expected.push_back(test::alone<session>(o, i, turns));
   session net(o.model, o.memory.span());
-  const nsk::batcher_options how{owners, places, test::crowd_memories};
+  const nsk::batcher_options how{agents, slots, test::crowd_states};
   test::aligned_bytes block(nsk::batcher::required_bytes(net.variant(), how));
   nsk::batcher crowd(net.variant(), how, block.span());
   require(static_cast<bool>(crowd), crowd.status().message());
@@ -79,7 +79,7 @@ int main() {
   std::atomic<int> alive{thread_count};
   std::vector<std::thread> threads;
   for (int i = 0; i < thread_count; ++i) {
-    asking[i].first = i * owners_of_thread;
+    asking[i].first = i * agents_of_thread;
     threads.emplace_back([&, i] {
       asking[i].live(crowd, expected);
       --alive;
@@ -89,12 +89,12 @@ int main() {
   int runs = 0;
   while (alive > 0) {
     require(static_cast<bool>(crowd.run(net)), "a run was refused");
-    for (int row = 0; row < crowd.served(); ++row) served.push_back(crowd.served_owner(row));
+    for (int row = 0; row < crowd.served(); ++row) served.push_back(crowd.served_agent(row));
     runs += crowd.served() > 0;
     if (crowd.served() == 0) std::this_thread::yield();
   }
   for (std::thread& t : threads) t.join();
-  require(served.size() == static_cast<std::size_t>(owners * turns), "a row was lost, or served twice");
+  require(served.size() == static_cast<std::size_t>(agents * turns), "a row was lost, or served twice");
   int full = 0;
   for (const asking_thread& t : asking) {
     full += t.full;
@@ -102,6 +102,6 @@ int main() {
     require(same_order(served, t), "rows of a thread were served in another order");
   }
   require(full > 0, "the queue was never full: the test does not reach that case");
-  std::printf("%d rows of %d threads in %d runs, %d times full\n", owners * turns, thread_count, runs, full);
+  std::printf("%d rows of %d threads in %d runs, %d times full\n", agents * turns, thread_count, runs, full);
   return 0;
 }

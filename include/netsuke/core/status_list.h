@@ -12,8 +12,8 @@
 #define NSK_STATUS_PLACE_LIST(X)                                                                                      \
   X(none, "none") X(step, "step") X(tensor, "tensor") X(buffer, "buffer") X(port, "port") X(input, "input")           \
   X(output, "output") X(state, "state") X(variant, "variant") X(check_vector, "check vector") X(part, "part")         \
-  X(memory, "memory") X(owner, "owner") X(rows, "rows") X(pipeline, "pipeline") X(dispatch, "dispatch")               \
-  X(argument, "argument")
+  X(recurrent_state, "recurrent state") X(agent, "agent") X(rows, "rows") X(pipeline, "pipeline")                     \
+  X(dispatch, "dispatch") X(argument, "argument")
 
 #define NSK_STATUS_LIST(X)                                                                                            \
   X(ok, none, "no error")                                                                                             \
@@ -94,8 +94,8 @@
     "an output differs from the recorded one: this build, machine or device does not compute what the "               \
     "converter did; run another build, or on the CPU, and report it")                                                 \
   X(other_ports, port,                                                                                                \
-    "inputs, outputs, states or memories differ from those that the model, the batcher or a pair of memories "        \
-    "has: open another session")                                                                                      \
+    "inputs, outputs or states differ from those that the model, the batcher or a recurrent state has: open "         \
+    "another session")                                                                                                \
   X(bad_batch, step,                                                                                                  \
     "the rows of a batch do not fit a tensor, or a step does not keep them apart: the file is damaged, "              \
     "convert it again")                                                                                               \
@@ -103,8 +103,8 @@
     "the model needs more memory than 32-bit pointers can address: convert it for a smaller input or batch")          \
   X(unknown_feature, none,                                                                                            \
     "the file needs an addition to the format that this engine does not know: use a newer engine")                    \
-  X(queue_full, owner, "all places of the batcher are taken: ask again after its next run, or give it more places")   \
-  X(already_waiting, owner, "this owner has asked already and has no answer yet: ask again when it is answered")      \
+  X(queue_full, agent, "all slots of the batcher are taken: ask again after its next run, or give it more slots")     \
+  X(already_waiting, agent, "this agent has asked already and has no answer yet: ask again when it is answered")      \
   X(not_prepared, none,                                                                                               \
     "the file is a small one (nsk convert --small): expand it with nsk::prepare (netsuke/prepare.hpp) before "        \
     "it is opened")                                                                                                   \
@@ -146,16 +146,16 @@
     "number; 0 in plan_settings::rows means all")                                                                     \
   X(no_rows, none,                                                                                                    \
     "a batcher needs a variant with a batch (`nsk convert --batch-max`) and without states (`--no-states`), "         \
-    "and one owner and one place at least")                                                                           \
+    "and one agent and one slot at least")                                                                            \
   X(not_of_a_row, port,                                                                                               \
-    "the port is no part of a row: write memories through batcher::memory(), inputs and outputs without rows "        \
-    "in the session")                                                                                                 \
-  X(no_such_place, none,                                                                                              \
-    "the row has no place in a batcher: batcher::ask() gives it one, and its status says whether it did")             \
+    "the port is no part of a row: write recurrent states through batcher::recurrent_states(), inputs and "           \
+    "outputs without rows in the session")                                                                            \
+  X(no_such_slot, none,                                                                                               \
+    "the row has no slot in a batcher: batcher::ask() gives it one, and its status says whether it did")              \
   X(wrong_weights_file, none,                                                                                         \
     "the file of weights is not the one that `nsk codegen` wrote beside this header, or it is cut or "                \
     "misaligned: generate both again")                                                                                \
-  X(no_such_owner, owner, "the batcher has no such owner: numbers are 0 to batcher_options::owners - 1")              \
+  X(no_such_agent, agent, "the batcher has no such agent: numbers are 0 to batcher_options::agents - 1")              \
   X(not_ready, none, "the plan or the session was not made: check the status that making it returned")                \
   X(no_shader, step,                                                                                                  \
     "a step has no shader: `nsk inspect --gpu` says which and why; allow a hybrid plan "                              \

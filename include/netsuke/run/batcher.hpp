@@ -2,13 +2,13 @@
 #pragma once
 /// Collects rows of many callers for one run: netsuke/batcher.hpp has an example.
 ///
-/// Threads share three kinds of numbers, each an atomic word: the next place (compare and swap), the turn of each place
-/// and the standing of each owner (one store each). No thread waits for another: a caller that finds all places taken
+/// Threads share three kinds of numbers, each an atomic word: the next slot (compare and swap), the turn of each slot
+/// and the standing of each agent (one store each). No thread waits for another: a caller that finds all slots taken
 /// gets a status, and a run leaves the rows behind one that is still being written to the next run.
 #include <netsuke/core/hide_macros.hpp>
 #include <cstring>
 #include <utility>
-#include <netsuke/run/impl/place_queue.hpp>
+#include <netsuke/run/impl/slot_queue.hpp>
 #include <netsuke/run/impl/row_layout.hpp>
 #include <netsuke/run/session.hpp>
 
@@ -16,16 +16,16 @@ NSK_BEGIN
 class batcher;
 
 struct batcher_options {
-  int owners = 0;                   ///< who asks: numbers 0 to owners - 1
-  int places = 0;                   ///< rows that can wait at the same time; with as many as owners it is never full
-  span<const row_memory> memories;  ///< of each owner; the names are read while the batcher is made
+  int agents = 0;  ///< who asks: numbers 0 to agents - 1
+  int slots = 0;   ///< rows that can wait at the same time; with as many as agents it is never full
+  span<const recurrent_pair> recurrent_states;  ///< of each agent; the names are read while the batcher is made
 };
 
-/// A place that ask() gave to a caller, to be filled and submitted.
+/// A slot that ask() gave to a caller, to be filled and submitted.
 class batch_row {
  public:
-  /// Returns the elements of this row's part of an input, to be written before submit(); what the place held before is
-  /// there. False, with a status, for a wrong number, name or type, and for inputs without rows or that are memories:
+  /// Returns the elements of this row's part of an input, to be written before submit(); what the slot held before is
+  /// there. False, with a status, for a wrong number, name or type, for inputs without rows, and for recurrent states:
   /// test it, or copy with write(). Elements that are not there cannot be written (checked_span).
   template <class T>
   checked_span<T> input(port_key which = 0) const;
@@ -39,13 +39,13 @@ class batch_row {
   std::uint32_t m_ticket = 0;
 };
 
-/// Rows of many owners, and the runs that answer them. Any number of threads ask, for different owners; one thread at a
+/// Rows of many agents, and the runs that answer them. Any number of threads ask, for different agents; one thread at a
 /// time runs. It stays where it was made; the memory and the model's bytes must outlive it.
 class batcher {
  public:
   /// Returns the bytes of memory that a batcher needs, exactly; 0 for options that it refuses.
   static std::size_t required_bytes(const variant_view& v, const batcher_options& how) {
-    return refusal_of(v, how) ? impl_bytes(v, how, impl::lay_out_row(v, how.memories, nullptr)) : 0;
+    return refusal_of(v, how) ? impl_bytes(v, how, impl::lay_out_row(v, how.recurrent_states, nullptr)) : 0;
   }
   static std::size_t required_bytes(const model& m, const batcher_options& how, int variant = 0) {
     return m.check_variant(variant) ? required_bytes(m.variant(variant), how) : 0;
@@ -53,8 +53,8 @@ class batcher {
 
   /// Prepares `memory`, which starts at a multiple of arena_alignment, for rows of a variant with a batch
   /// (`nsk convert --batch-max`). Memories begin as zeros. Ask status() before anything else: bad_batch for a variant
-  /// that has no rows or states of its own, and for options without owners or places; no_such_port, other_ports (where
-  /// is the number of the memory), misaligned_memory, too_little_memory.
+  /// that has no rows or states of its own, and for options without agents or slots; no_such_port, other_ports (where
+  /// is the number of the state), misaligned_memory, too_little_memory.
   batcher(const variant_view& v, const batcher_options& how, span<std::byte> memory) {
     m_status = start(v, how, memory);
   }
@@ -69,28 +69,28 @@ class batcher {
   explicit operator bool() const { return static_cast<bool>(m_status); }
 
   // --- callers, on any thread ---
-  /// Takes a place in the order of calls. Fill the row and submit() it; rows behind it wait until then. queue_full: all
-  /// places are taken, ask again after a run; already_waiting: the owner's last row is not answered.
-  nsk::status ask(int owner, batch_row& row) {
-    if (const nsk::status s = refusal_of_owner(owner); !s) return s;
-    atomic_word& standing = standing_of(owner);
+  /// Takes a slot in the order of calls. Fill the row and submit() it; rows behind it wait until then. queue_full: all
+  /// slots are taken, ask again after a run; already_waiting: the agent's last row is not answered.
+  nsk::status ask(int agent, batch_row& row) {
+    if (const nsk::status s = refusal_of_agent(agent); !s) return s;
+    atomic_word& standing = standing_of(agent);
     const std::uint32_t before = standing.load();
-    if (before == waits || !standing.replace(before, waits)) return {status_code::already_waiting, owner};
+    if (before == waits || !standing.replace(before, waits)) return {status_code::already_waiting, agent};
     if (!m_queue.take(row.m_ticket)) {
       standing.store(before);
-      return {status_code::queue_full, owner};
+      return {status_code::queue_full, agent};
     }
-    m_queue.at(row.m_ticket).owner = owner;
+    m_queue.at(row.m_ticket).agent = agent;
     row.m_batcher = this;
     return {};
   }
-  /// Hands a row over. The owner is answered by a later run.
+  /// Hands a row over. The agent is answered by a later run.
   void submit(const batch_row& row) { m_queue.fill(row.m_ticket); }
-  /// Both at once: `inputs` has row_bytes() bytes, the inputs that are no memories in the order of the model.
-  nsk::status ask(int owner, span<const std::byte> inputs) {
+  /// Both at once: `inputs` has row_bytes() bytes, the inputs that are no recurrent states in the order of the model.
+  nsk::status ask(int agent, span<const std::byte> inputs) {
     if (inputs.size() != row_bytes()) return status_code::wrong_size;
     batch_row row;
-    if (const nsk::status s = ask(owner, row); !s) return s;
+    if (const nsk::status s = ask(agent, row); !s) return s;
     const std::byte* from = inputs.data();
     for (int i = 0; i < m_variant.input_count(); ++i) {
       const impl::row_part& p = m_parts[i];
@@ -101,7 +101,7 @@ class batcher {
     submit(row);
     return {};
   }
-  /// Bytes of all inputs of a row that are no memories.
+  /// Bytes of all inputs of a row that are no recurrent states.
   std::size_t row_bytes() const {
     std::size_t sum = 0;
     for (int i = 0; i < m_variant.input_count(); ++i)
@@ -109,41 +109,41 @@ class batcher {
     return sum;
   }
 
-  /// Whether the owner has a row that is not answered.
-  bool waiting(int owner) const { return has_owner(owner) && standing_of(owner).load() == waits; }
-  /// Whether the owner's last row is answered.
-  bool answered(int owner) const { return has_owner(owner) && standing_of(owner).load() == has_answer; }
-  /// Returns the elements of an owner's part of an output, memories too: those of its last answer, until it asks again.
-  /// False, with a status, for a wrong owner, number, name or type, and for outputs without rows.
+  /// Whether the agent has a row that is not answered.
+  bool waiting(int agent) const { return has_agent(agent) && standing_of(agent).load() == waits; }
+  /// Whether the agent's last row is answered.
+  bool answered(int agent) const { return has_agent(agent) && standing_of(agent).load() == has_answer; }
+  /// Returns the elements of an agent's part of an output, recurrent states too: those of its last answer, until it
+  /// asks again. False, with a status, for a wrong agent, number, name or type, and for outputs without rows.
   template <class T>
-  checked_span<const T> output(int owner, port_key which = 0) const {
+  checked_span<const T> output(int agent, port_key which = 0) const {
     const int i = which.output_of(m_variant);
     const impl::row_part p = is_output(i) ? m_parts[m_variant.input_count() + i] : impl::row_part();
-    if (const nsk::status s = refusal_of_output(owner, i, p, dtype_of<T>()); !s) return s;
-    const std::byte* const block = p.block == impl::row_block::memory ? memory_of(owner) : outputs_of(owner);
+    if (const nsk::status s = refusal_of_output(agent, i, p, dtype_of<T>()); !s) return s;
+    const std::byte* const block = p.block == impl::row_block::recurrent_state ? state_of(agent) : outputs_of(agent);
     return span<const T>(reinterpret_cast<const T*>(block + p.offset), p.bytes / sizeof(T));
   }
-  /// Copies an owner's part of an output to `values`, which has as many elements.
+  /// Copies an agent's part of an output to `values`, which has as many elements.
   template <class T>
-  nsk::status read(int owner, port_key which, span<T> values) const {
-    const checked_span<const T> from = output<T>(owner, which);
+  nsk::status read(int agent, port_key which, span<T> values) const {
+    const checked_span<const T> from = output<T>(agent, which);
     if (!from) return from.status();
-    if (values.size() != from.size()) return {status_code::wrong_size, status_place::owner, owner};
+    if (values.size() != from.size()) return {status_code::wrong_size, status_place::agent, agent};
     std::memcpy(values.data(), from.data(), from.size() * sizeof(T));
     return {};
   }
-  /// Returns the memories of an owner, in the order of the options, each at a multiple of 16 bytes: to be saved, put
-  /// back, or given other values while the owner does not wait. False for a wrong owner.
-  checked_span<std::byte> memory(int owner) {
-    if (const nsk::status s = refusal_of_owner(owner); !s) return s;
-    return span<std::byte>(memory_of(owner), m_sizes.memories);
+  /// Returns the recurrent states of an agent, in the order of the options, each at a multiple of 16 bytes: to be
+  /// saved, put back, or given other values while the agent does not wait. False for a wrong agent.
+  checked_span<std::byte> recurrent_states(int agent) {
+    if (const nsk::status s = refusal_of_agent(agent); !s) return s;
+    return span<std::byte>(state_of(agent), m_sizes.recurrent_states);
   }
-  /// Makes the memories of an owner that does not wait zeros.
-  void reset(int owner) { std::memset(memory(owner).data(), 0, m_sizes.memories); }
+  /// Makes the recurrent states of an agent that does not wait zeros.
+  void reset(int agent) { std::memset(recurrent_states(agent).data(), 0, m_sizes.recurrent_states); }
 
   // --- the thread that runs ---
   /// Answers the oldest rows, at most as many as the batch has, in one run: net.run(how...), so run(net, jobs, lanes)
-  /// is possible. Does nothing where no owner waits. `net` runs the variant of the batcher and has unbound inputs;
+  /// is possible. Does nothing where no agent waits. `net` runs the variant of the batcher and has unbound inputs;
   /// otherwise other_ports or not_bindable, and rows keep waiting.
   template <class Session, class... How>
   nsk::status run(Session& net, How&&... how) {
@@ -154,7 +154,7 @@ class batcher {
     return {};
   }
   /// The parts of run(), for inferences that take several frames: gather() fills the inputs of `net` and sets its
-  /// batch, the caller runs it with run_for(), scatter() answers. `rows` becomes the number of rows, 0 where no owner
+  /// batch, the caller runs it with run_for(), scatter() answers. `rows` becomes the number of rows, 0 where no agent
   /// waits; a second gather() before scatter() changes nothing. Callers may ask all the time.
   template <class Session>
   nsk::status gather(Session& net, int& rows) {
@@ -169,29 +169,29 @@ class batcher {
   template <class Session>
   void scatter(Session& net) {
     for (int row = 0; row < m_rows; ++row) {
-      const int owner = m_owners[row];
+      const int agent = m_agents[row];
       for (int i = 0; i < m_variant.output_count(); ++i) {
         const impl::row_part& p = m_parts[m_variant.input_count() + i];
         if (p.bytes == 0) continue;
-        std::byte* const block = p.block == impl::row_block::memory ? memory_of(owner) : outputs_of(owner);
+        std::byte* const block = p.block == impl::row_block::recurrent_state ? state_of(agent) : outputs_of(agent);
         std::memcpy(block + p.offset, net.output_bytes(i).data() + static_cast<std::size_t>(row) * p.bytes, p.bytes);
       }
-      standing_of(owner).store(has_answer);
+      standing_of(agent).store(has_answer);
     }
     m_served = m_rows;
     m_rows = 0;
   }
-  /// Rows that the last run answered, 0 where no owner waited, and who: owners in the order of their places.
+  /// Rows that the last run answered, 0 where no agent waited, and who: agents in the order of their slots.
   int served() const { return m_served; }
-  int served_owner(int row) const { return m_owners[row]; }
+  int served_agent(int row) const { return m_agents[row]; }
 
  private:
   friend class batch_row;
   enum : std::uint32_t { idle, waits, has_answer };
 
   static nsk::status refusal_of(const variant_view& v, const batcher_options& how) {
-    if (v.batch() == 0 || v.state_count() > 0 || how.owners < 1 || how.places < 1) return status_code::no_rows;
-    return impl::check_memories(v, how.memories);
+    if (v.batch() == 0 || v.state_count() > 0 || how.agents < 1 || how.slots < 1) return status_code::no_rows;
+    return impl::check_recurrent_states(v, how.recurrent_states);
   }
   /// Bytes of the tables, of which the parts of a row are the first; then rows, each on cache lines of its own.
   static std::size_t table_bytes(const variant_view& v) {
@@ -199,32 +199,32 @@ class batcher {
     return impl::aligned_row(ports * sizeof(impl::row_part)) +
            impl::aligned_row(static_cast<std::size_t>(v.batch()) * sizeof(int));
   }
-  static std::size_t owner_bytes(const impl::row_sizes& s) {
-    return impl::row_alignment + impl::aligned_row(s.outputs) + impl::aligned_row(s.memories);
+  static std::size_t agent_bytes(const impl::row_sizes& s) {
+    return impl::row_alignment + impl::aligned_row(s.outputs) + impl::aligned_row(s.recurrent_states);
   }
   static std::size_t impl_bytes(const variant_view& v, const batcher_options& how, const impl::row_sizes& s) {
-    const auto places = static_cast<std::size_t>(how.places);
-    return table_bytes(v) + impl::aligned_row(places * sizeof(impl::place)) + places * impl::aligned_row(s.inputs) +
-           static_cast<std::size_t>(how.owners) * owner_bytes(s);
+    const auto slots = static_cast<std::size_t>(how.slots);
+    return table_bytes(v) + impl::aligned_row(slots * sizeof(impl::slot)) + slots * impl::aligned_row(s.inputs) +
+           static_cast<std::size_t>(how.agents) * agent_bytes(s);
   }
 
   nsk::status start(const variant_view& v, const batcher_options& how, span<std::byte> memory) {
     if (const nsk::status s = refusal_of(v, how); !s) return s;
     if (reinterpret_cast<std::uintptr_t>(memory.data()) % arena_alignment != 0) return status_code::misaligned_memory;
-    m_sizes = impl::lay_out_row(v, how.memories, nullptr);
-    const std::size_t bytes = impl_bytes(v, how, m_sizes), places = static_cast<std::size_t>(how.places);
+    m_sizes = impl::lay_out_row(v, how.recurrent_states, nullptr);
+    const std::size_t bytes = impl_bytes(v, how, m_sizes), slots = static_cast<std::size_t>(how.slots);
     if (memory.size() < bytes) return status_code::too_little_memory;
-    std::memset(memory.data(), 0, bytes);  // owners are idle, memories zeros
+    std::memset(memory.data(), 0, bytes);  // agents are idle, recurrent states zeros
     m_variant = v;
-    m_owner_count = how.owners;
-    m_place_count = static_cast<std::uint32_t>(how.places);
+    m_agent_count = how.agents;
+    m_slot_count = static_cast<std::uint32_t>(how.slots);
     m_parts = reinterpret_cast<impl::row_part*>(memory.data());
-    impl::lay_out_row(v, how.memories, m_parts);
-    std::byte* const places_at = memory.data() + table_bytes(v);
-    m_owners = reinterpret_cast<int*>(places_at - impl::aligned_row(static_cast<std::size_t>(v.batch()) * sizeof(int)));
-    m_queue.start(reinterpret_cast<impl::place*>(places_at), m_place_count);
-    m_rows_at = places_at + impl::aligned_row(places * sizeof(impl::place));
-    m_owners_at = m_rows_at + places * impl::aligned_row(m_sizes.inputs);
+    impl::lay_out_row(v, how.recurrent_states, m_parts);
+    std::byte* const slots_at = memory.data() + table_bytes(v);
+    m_agents = reinterpret_cast<int*>(slots_at - impl::aligned_row(static_cast<std::size_t>(v.batch()) * sizeof(int)));
+    m_queue.start(reinterpret_cast<impl::slot*>(slots_at), m_slot_count);
+    m_rows_at = slots_at + impl::aligned_row(slots * sizeof(impl::slot));
+    m_agents_at = m_rows_at + slots * impl::aligned_row(m_sizes.inputs);
     return {};
   }
 
@@ -243,22 +243,22 @@ class batcher {
         return {status_code::other_ports, status_place::output, i};
     return {};
   }
-  /// Copies the oldest row to row `row` of the inputs; its place is free from then on.
+  /// Copies the oldest row to row `row` of the inputs; its slot is free from then on.
   template <class Session>
   void take_row(Session& net, int row) {
-    const std::uint32_t place = m_queue.front_place();
-    const int owner = m_queue.at(place).owner;
+    const std::uint32_t slot = m_queue.front_slot();
+    const int agent = m_queue.at(slot).agent;
     for (int i = 0; i < m_variant.input_count(); ++i) {
       const impl::row_part& p = m_parts[i];
       if (p.bytes == 0) continue;
-      const std::byte* const block = p.block == impl::row_block::memory ? memory_of(owner) : inputs_of(place);
+      const std::byte* const block = p.block == impl::row_block::recurrent_state ? state_of(agent) : inputs_of(slot);
       std::memcpy(net.input_bytes(i).data() + static_cast<std::size_t>(row) * p.bytes, block + p.offset, p.bytes);
     }
-    m_owners[row] = owner;
+    m_agents[row] = agent;
     m_queue.pop();
   }
 
-  /// Elements of a row's part of an input; `ticket` is its place.
+  /// Elements of a row's part of an input; `ticket` is its slot.
   template <class T>
   checked_span<T> row_input(std::uint32_t ticket, port_key which) const {
     const int i = which.input_of(m_variant);
@@ -269,40 +269,40 @@ class batcher {
     return span<T>(reinterpret_cast<T*>(inputs_of(ticket) + p.offset), p.bytes / sizeof(T));
   }
   bool is_output(int i) const { return i >= 0 && i < m_variant.output_count(); }
-  nsk::status refusal_of_output(int owner, int i, const impl::row_part& p, dtype type) const {
-    if (const nsk::status s = refusal_of_owner(owner); !s) return s;
+  nsk::status refusal_of_output(int agent, int i, const impl::row_part& p, dtype type) const {
+    if (const nsk::status s = refusal_of_agent(agent); !s) return s;
     if (!is_output(i)) return {status_code::no_such_port, status_place::output, i};
     if (p.bytes == 0) return {status_code::not_of_a_row, status_place::output, i};
     if (m_variant.output(i).type() != type) return {status_code::wrong_type, status_place::output, i};
     return {};
   }
   std::byte* inputs_of(std::uint32_t ticket) const {
-    return m_rows_at + ticket % m_place_count * impl::aligned_row(m_sizes.inputs);
+    return m_rows_at + ticket % m_slot_count * impl::aligned_row(m_sizes.inputs);
   }
-  std::byte* owner_at(int owner) const { return m_owners_at + static_cast<std::size_t>(owner) * owner_bytes(m_sizes); }
-  atomic_word& standing_of(int owner) const { return *reinterpret_cast<atomic_word*>(owner_at(owner)); }
-  std::byte* outputs_of(int owner) const { return owner_at(owner) + impl::row_alignment; }
-  std::byte* memory_of(int owner) const { return outputs_of(owner) + impl::aligned_row(m_sizes.outputs); }
-  bool has_owner(int owner) const { return owner >= 0 && owner < m_owner_count; }
-  nsk::status refusal_of_owner(int owner) const {
+  std::byte* agent_at(int agent) const { return m_agents_at + static_cast<std::size_t>(agent) * agent_bytes(m_sizes); }
+  atomic_word& standing_of(int agent) const { return *reinterpret_cast<atomic_word*>(agent_at(agent)); }
+  std::byte* outputs_of(int agent) const { return agent_at(agent) + impl::row_alignment; }
+  std::byte* state_of(int agent) const { return outputs_of(agent) + impl::aligned_row(m_sizes.outputs); }
+  bool has_agent(int agent) const { return agent >= 0 && agent < m_agent_count; }
+  nsk::status refusal_of_agent(int agent) const {
     if (!m_status) return m_status;
-    return has_owner(owner) ? nsk::status() : nsk::status(status_code::no_such_owner, owner);
+    return has_agent(agent) ? nsk::status() : nsk::status(status_code::no_such_agent, agent);
   }
 
   variant_view m_variant;
   impl::row_sizes m_sizes;
   nsk::status m_status = status_code::not_open;
   impl::row_part* m_parts = nullptr;
-  int* m_owners = nullptr;  ///< of the rows of the last run
-  std::byte *m_rows_at = nullptr, *m_owners_at = nullptr;
-  int m_owner_count = 0, m_rows = 0, m_served = 0;
-  std::uint32_t m_place_count = 0;
-  impl::place_queue m_queue;
+  int* m_agents = nullptr;  ///< of the rows of the last run
+  std::byte *m_rows_at = nullptr, *m_agents_at = nullptr;
+  int m_agent_count = 0, m_rows = 0, m_served = 0;
+  std::uint32_t m_slot_count = 0;
+  impl::slot_queue m_queue;
 };
 
 template <class T>
 checked_span<T> batch_row::input(port_key which) const {
-  if (!m_batcher) return nsk::status(status_code::no_such_place);
+  if (!m_batcher) return nsk::status(status_code::no_such_slot);
   return m_batcher->row_input<T>(m_ticket, which);
 }
 template <class T>

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Where the parts of a row are that a batcher keeps: the inputs of a row that waits, the outputs of an owner, and the
-/// owner's memories.
+/// Where the parts of a row are that a batcher keeps: the inputs of a row that waits, the outputs of an agent, and the
+/// agent's recurrent states.
 #include <netsuke/core/hide_macros.hpp>
 #include <cstring>
 #include <netsuke/core/status.hpp>
 #include <netsuke/format/variant_view.hpp>
 
 NSK_BEGIN
-/// Memory of an owner: what a run leaves in the output of this name is the input of that name in the owner's next row.
-struct row_memory {
+/// Names a recurrent state of each agent: what a run leaves in the output is the input in the agent's next row.
+struct recurrent_pair {
   const char* input;
   const char* output;
 };
@@ -18,9 +18,9 @@ namespace impl {
 
 /// Which block holds the part of a row that belongs to a port.
 enum class row_block : std::uint8_t {
-  none,    ///< the port has no rows: every run has one value for all
-  row,     ///< inputs of a row that waits; outputs of an owner
-  memory,  ///< of an owner
+  none,             ///< the port has no rows: every run has one value for all
+  row,              ///< inputs of a row that waits; outputs of an agent
+  recurrent_state,  ///< of an agent
 };
 
 /// The part of a row that belongs to one port.
@@ -29,7 +29,7 @@ struct row_part {
   row_block block = row_block::none;
 };
 
-inline constexpr std::size_t row_alignment = 64;  ///< rows of different owners share no line of a cache
+inline constexpr std::size_t row_alignment = 64;  ///< rows of different agents share no line of a cache
 
 constexpr std::size_t aligned_row(std::size_t bytes) {
   return (bytes + row_alignment - 1) / row_alignment * row_alignment;
@@ -40,38 +40,38 @@ inline std::size_t row_bytes_of(const variant_view& v, const port_view& port) {
   return port.tensor().batch() > 0 ? port.bytes() / static_cast<std::size_t>(v.batch()) : 0;
 }
 
-/// Number in `memories` of the one that names an input or output, -1 when there is none.
-inline int memory_of_input(span<const row_memory> memories, const char* name) {
-  for (std::size_t i = 0; i < memories.size(); ++i) {
-    if (std::strcmp(memories[i].input, name) == 0) return static_cast<int>(i);
+/// Number in `states` of the one that names an input or output, -1 when there is none.
+inline int state_of_input(span<const recurrent_pair> states, const char* name) {
+  for (std::size_t i = 0; i < states.size(); ++i) {
+    if (std::strcmp(states[i].input, name) == 0) return static_cast<int>(i);
   }
   return -1;
 }
-inline int memory_of_output(span<const row_memory> memories, const char* name) {
-  for (std::size_t i = 0; i < memories.size(); ++i) {
-    if (std::strcmp(memories[i].output, name) == 0) return static_cast<int>(i);
+inline int state_of_output(span<const recurrent_pair> states, const char* name) {
+  for (std::size_t i = 0; i < states.size(); ++i) {
+    if (std::strcmp(states[i].output, name) == 0) return static_cast<int>(i);
   }
   return -1;
 }
 
 /// Sizes of the blocks of one row.
 struct row_sizes {
-  std::size_t inputs = 0, outputs = 0, memories = 0;
+  std::size_t inputs = 0, outputs = 0, recurrent_states = 0;
 };
 
-/// Returns the status of memories that a variant cannot have: no_such_port, other_ports where type or size of a row
-/// differ or a port is named twice. `where` is the number of the memory.
-NSK_COLD inline status check_memories(const variant_view& v, span<const row_memory> memories) {
-  for (std::size_t i = 0; i < memories.size(); ++i) {
+/// Returns the status of recurrent states that a variant cannot have: no_such_port, other_ports where type or size of a
+/// row differ or a port is named twice. `where` is the number of the state.
+NSK_COLD inline status check_recurrent_states(const variant_view& v, span<const recurrent_pair> states) {
+  for (std::size_t i = 0; i < states.size(); ++i) {
     const auto where = static_cast<std::int32_t>(i);
-    const int input = v.find_input(memories[i].input), output = v.find_output(memories[i].output);
-    if (input < 0 || output < 0) return {status_code::no_such_port, status_place::memory, where};
+    const int input = v.find_input(states[i].input), output = v.find_output(states[i].output);
+    if (input < 0 || output < 0) return {status_code::no_such_port, status_place::recurrent_state, where};
     const port_view from = v.output(output), to = v.input(input);
     const std::size_t bytes = row_bytes_of(v, to);
     const bool alike = bytes > 0 && bytes == row_bytes_of(v, from) && from.type() == to.type();
-    const bool first = memory_of_input(memories, memories[i].input) == where &&
-                       memory_of_output(memories, memories[i].output) == where;
-    if (!alike || !first) return {status_code::other_ports, status_place::memory, where};
+    const bool first =
+        state_of_input(states, states[i].input) == where && state_of_output(states, states[i].output) == where;
+    if (!alike || !first) return {status_code::other_ports, status_place::recurrent_state, where};
   }
   return {};
 }
@@ -83,39 +83,39 @@ inline std::size_t place_part(std::size_t& end, std::size_t bytes) {
   return at;
 }
 
-/// Returns where memory `number` is in an owner's block, or, for the number of memories, how long that block is.
-inline std::size_t memory_offset(const variant_view& v, span<const row_memory> memories, int number) {
+/// Returns where state `number` is in an agent's block, or, for the number of states, how long that block is.
+inline std::size_t state_offset(const variant_view& v, span<const recurrent_pair> states, int number) {
   std::size_t end = 0;
   for (int i = 0; i < number; ++i)
-    place_part(end, row_bytes_of(v, v.input(v.find_input(memories[static_cast<std::size_t>(i)].input))));
+    place_part(end, row_bytes_of(v, v.input(v.find_input(states[static_cast<std::size_t>(i)].input))));
   return end;
 }
 
-/// Returns the part of a port; `memory` is the number of the memory that it is one end of, or -1. A memory has one
-/// place, which its input and its output share.
-inline row_part part_of(const variant_view& v, span<const row_memory> memories, const port_view& port, int memory,
+/// Returns the part of a port; `state` is the number of the recurrent state that it is one end of, or -1. A state has
+/// one part, which its input and its output share.
+inline row_part part_of(const variant_view& v, span<const recurrent_pair> states, const port_view& port, int state,
                         std::size_t& end) {
   const std::size_t bytes = row_bytes_of(v, port);
   if (bytes == 0) return {};
-  if (memory >= 0) return {memory_offset(v, memories, memory), bytes, row_block::memory};
+  if (state >= 0) return {state_offset(v, states, state), bytes, row_block::recurrent_state};
   return {place_part(end, bytes), bytes, row_block::row};
 }
 
 /// Returns the sizes of the blocks of one row; writes the parts of all inputs, then of all outputs, to `parts` where
 /// it is not null.
-NSK_COLD inline row_sizes lay_out_row(const variant_view& v, span<const row_memory> memories, row_part* parts) {
+NSK_COLD inline row_sizes lay_out_row(const variant_view& v, span<const recurrent_pair> states, row_part* parts) {
   row_sizes sizes;
   for (int i = 0; i < v.input_count(); ++i) {
     const port_view port = v.input(i);
-    const row_part p = part_of(v, memories, port, memory_of_input(memories, port.name()), sizes.inputs);
+    const row_part p = part_of(v, states, port, state_of_input(states, port.name()), sizes.inputs);
     if (parts) *parts++ = p;
   }
   for (int i = 0; i < v.output_count(); ++i) {
     const port_view port = v.output(i);
-    const row_part p = part_of(v, memories, port, memory_of_output(memories, port.name()), sizes.outputs);
+    const row_part p = part_of(v, states, port, state_of_output(states, port.name()), sizes.outputs);
     if (parts) *parts++ = p;
   }
-  sizes.memories = memory_offset(v, memories, static_cast<int>(memories.size()));
+  sizes.recurrent_states = state_offset(v, states, static_cast<int>(states.size()));
   return sizes;
 }
 

@@ -22,7 +22,7 @@ bool has_effects(const tflite_file& file, int number, const tflite_operator& o, 
   return false;
 }
 
-/// Whether a name is that of a state behind a run (memories.hpp), which is kept in any case.
+/// Whether a name is that of a state behind a run (variables.hpp), which is kept in any case.
 bool is_next_of_state(const std::string& name) {
   const std::string end = ":next";
   return name.size() > end.size() && name.compare(name.size() - end.size(), end.size(), end) == 0;

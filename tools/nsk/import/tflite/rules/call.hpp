@@ -22,12 +22,12 @@ struct context {
   const tflite_options options;
   emitter made;
   surroundings around;
-  memories states;
+  variables states;
   tensors known;
-  std::map<memory_id, const tflite_tensor*> stored_as;  ///< the first quantised tensor of a variable
-  std::map<std::vector<std::int64_t>, value_id> longs;  ///< constants of int64, made once for all time steps
-  std::map<std::pair<bool, int>, value_id> tables;      ///< of tanh or the logistic function, by integer bits
-  std::set<std::string> odd_biases;                     ///< tensors whose own scale is not that of the sums
+  std::map<variable_id, const tflite_tensor*> stored_as;  ///< the first quantised tensor of a variable
+  std::map<std::vector<std::int64_t>, value_id> longs;    ///< constants of int64, made once for all time steps
+  std::map<std::pair<bool, int>, value_id> tables;        ///< of tanh or the logistic function, by integer bits
+  std::set<std::string> odd_biases;                       ///< tensors whose own scale is not that of the sums
 };
 
 /// The form of an output that is bound with channels first.

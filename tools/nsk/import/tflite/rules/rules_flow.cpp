@@ -35,7 +35,7 @@ void count_bytes(call& c, std::size_t bytes) {
 argument argument_of(tensors& known, int t) {
   const auto resource = known.here().handles.find(t);
   if (resource != known.here().handles.end()) return {no_value, resource->second};
-  return {known.plain(t), no_memory, known.is_stored(t) ? known.integers(t, false) : no_value, &known.tensor(t)};
+  return {known.plain(t), no_variable, known.is_stored(t) ? known.integers(t, false) : no_value, &known.tensor(t)};
 }
 
 arguments operands_from(call& c, std::size_t first) {
@@ -58,7 +58,7 @@ void require_storage(const call& c, std::size_t output, const argument& a) {
 
 /// Makes a result of a graph inside output `i` of the operator.
 void give(call& c, std::size_t i, const argument& a) {
-  if (a.resource != no_memory) {
+  if (a.resource != no_variable) {
     c.all().known.here().handles[c.output(i)] = a.resource;
     return;
   }
@@ -70,7 +70,7 @@ void give(call& c, std::size_t i, const argument& a) {
 /// Makes an argument input `t` of the graph at hand, which messages call `what`.
 void take(context& k, int t, const argument& a, const std::string& what) {
   scope& here = k.known.here();
-  if (a.resource != no_memory) {
+  if (a.resource != no_variable) {
     here.handles[t] = a.resource;
     return;
   }
@@ -123,7 +123,7 @@ void branch(call& c) {
     for (std::size_t i = 0; i < results.size(); ++i) give(c, i, results[i]);
     return;
   }
-  memories& states = c.all().states;
+  variables& states = c.all().states;
   ++c.all().around.conditional;
   const values before = states.now();
   const arguments a = run_graph(c, o.then_subgraph_index(), given, "its first branch", "then");
@@ -136,7 +136,7 @@ void branch(call& c) {
   for (std::size_t i = 0; i < a.size(); ++i) {
     c.require(a[i].resource == b[i].resource,
               "its condition, which is computed at run time, chooses between variables");
-    if (a[i].resource != no_memory) {
+    if (a[i].resource != no_variable) {
       give(c, i, a[i]);
       continue;
     }

@@ -8,7 +8,7 @@
 namespace nsk::tool::tflite {
 namespace {
 
-memory_id resource_of(call& c, int t) {
+variable_id resource_of(call& c, int t) {
   const auto& handles = c.all().known.here().handles;
   const auto found = handles.find(t);
   if (found == handles.end())
@@ -27,7 +27,7 @@ void variable_handle(call& c) {
 
 /// Refuses a variable of stored integers whose tensors have several scales, where their meaning is computed: what is
 /// kept from run to run are the integers.
-void require_one_meaning(call& c, memory_id id, int t) {
+void require_one_meaning(call& c, variable_id id, int t) {
   if (!is_quantized(c.tensor(t)) || c.is_stored(t)) return;
   const auto [first, is_new] = c.all().stored_as.try_emplace(id, &c.tensor(t));
   if (!is_new && !stored_alike(*first->second, c.tensor(t)))
@@ -37,7 +37,7 @@ void require_one_meaning(call& c, memory_id id, int t) {
 
 void read_variable(call& c) {
   c.require_operands(1, 1);
-  const memory_id id = resource_of(c, c.input(0));
+  const variable_id id = resource_of(c, c.input(0));
   require_one_meaning(c, id, c.output());
   const value_id v = c.all().states.current(id);
   c.is_stored(c.output()) ? c.all().known.bind_integers(c.output(), v, false) : c.bind(0, v);
@@ -45,7 +45,7 @@ void read_variable(call& c) {
 
 void assign_variable(call& c) {
   c.require_operands(2, 2, 0);
-  const memory_id id = resource_of(c, c.input(0));
+  const variable_id id = resource_of(c, c.input(0));
   const int t = c.input(1);
   require_one_meaning(c, id, t);
   const value_id v = c.is_stored(t) ? c.all().known.integers(t, false) : c.plain(t);

@@ -10,7 +10,7 @@ namespace nsk::tool::tflite {
 /// What a graph inside is given and gives back: a value, or the name of a resource.
 struct argument {
   value_id v = no_value;
-  memory_id resource = no_memory;
+  variable_id resource = no_variable;
   value_id stored = no_value;             ///< the integers, where it is stored as such
   const tflite_tensor* tensor = nullptr;  ///< that it is of
 };

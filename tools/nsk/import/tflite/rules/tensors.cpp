@@ -29,8 +29,8 @@ scope::scope(int n, const tflite_subgraph& g, std::string names)
   for (const tflite_tensor& t : g.tensors) shapes.push_back(t.shape);
 }
 
-tensors::tensors(const tflite_file& file, const tflite_options& options, emitter& e, memories& m)
-    : m_file(file), m_options(options), m_emitter(e), m_memories(m), m_scope(file.first, file.main(), "") {
+tensors::tensors(const tflite_file& file, const tflite_options& options, emitter& e, variables& m)
+    : m_file(file), m_options(options), m_emitter(e), m_variables(m), m_scope(file.first, file.main(), "") {
   for (const tflite_tensor& t : file.main().tensors) m_emitter.names().take(t.name);
 }
 
@@ -136,9 +136,9 @@ std::string tensors::value_name(int t) {
   return m_scope.number == m_file.first ? tensor(t).name : m_emitter.names().unique(m_scope.prefix + tensor(t).name);
 }
 
-memory_id tensors::memory_of(int t) {
-  return m_memories.of_variable(m_scope.number, t, tensor(t).name, stored_type(t), shape(t),
-                                is_stored(t) ? scale_of(tensor(t)).zero[0] : 0);
+variable_id tensors::variable_of(int t) {
+  return m_variables.of_variable(m_scope.number, t, tensor(t).name, stored_type(t), shape(t),
+                                 is_stored(t) ? scale_of(tensor(t)).zero[0] : 0);
 }
 
 /// Gives constants and variables of the file a value at first use.
@@ -146,7 +146,7 @@ forms& tensors::load(int t) {
   forms& f = m_scope.forms_of[static_cast<std::size_t>(t)];
   if (f.plain != no_value || f.image != no_value) return f;
   if (tensor(t).data->is_variable()) {
-    const value_id held = m_memories.current(memory_of(t));
+    const value_id held = m_variables.current(variable_of(t));
     if (is_stored(t)) f.stored = held;
     f.plain = is_stored(t) ? widened(t, held, {}, false) : held;
     return f;
@@ -269,12 +269,12 @@ void tensors::bind_stored(int t, value_id v, bool image) {
 
 void tensors::write_variable(int t, value_id v) {
   if (is_stored(t)) return write_integers(t, stored_as(t, v));
-  m_memories.write(memory_of(t), v);
+  m_variables.write(variable_of(t), v);
   m_scope.forms_of[static_cast<std::size_t>(t)] = {v, no_value, false};
 }
 
 void tensors::write_integers(int t, value_id v) {
-  m_memories.write(memory_of(t), v);
+  m_variables.write(variable_of(t), v);
   m_scope.forms_of[static_cast<std::size_t>(t)] = {widened(t, v, {}, false), no_value, false, v};
 }
 

@@ -12,7 +12,7 @@
 #include <vector>
 #include "import/tflite/file/file.hpp"
 #include "import/tflite/file/read_options.hpp"
-#include "import/tflite/rules/memories.hpp"
+#include "import/tflite/rules/variables.hpp"
 
 namespace nsk::tool::tflite {
 
@@ -40,7 +40,7 @@ struct scope {
   std::vector<shape_t> shapes;  ///< by tensor; custom operators may leave theirs to the reader
   std::vector<forms> forms_of;
   std::unordered_set<int> spread;  ///< sparse constants made dense: known at conversion, whatever their type
-  std::unordered_map<int, memory_id> handles;  ///< tensors that name resources
+  std::unordered_map<int, variable_id> handles;  ///< tensors that name resources
   std::unordered_map<int, complex_parts> parts_of;
   bool in_part = false;  ///< a complex tensor stands for one of its parts
 
@@ -49,7 +49,7 @@ struct scope {
 
 class tensors {
  public:
-  tensors(const tflite_file& file, const tflite_options& options, emitter& e, memories& m);
+  tensors(const tflite_file& file, const tflite_options& options, emitter& e, variables& m);
 
   scope& here() { return m_scope; }
   /// Goes to another graph of the file; returns the one before.
@@ -74,7 +74,7 @@ class tensors {
   value_id layer_constant(int t, const std::vector<std::int64_t>& order);
   /// The integers of a tensor that is stored, in the given form.
   value_id integers(int t, bool image);
-  memory_id memory_of(int t);  ///< of a variable tensor
+  variable_id variable_of(int t);  ///< of a variable tensor
 
   /// Makes an input of the model, with the file's shape, or the one that is asked for where the file leaves lengths
   /// open. Refuses another number of axes.
@@ -109,7 +109,7 @@ class tensors {
   const tflite_file& m_file;
   const tflite_options& m_options;
   emitter& m_emitter;
-  memories& m_memories;
+  variables& m_variables;
   scope m_scope;
   std::map<std::pair<int, int>, value_id> m_loaded;    ///< constants, by graph and tensor
   std::map<std::pair<int, int>, value_id> m_integers;  ///< what constants of layers store

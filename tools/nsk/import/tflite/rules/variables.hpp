@@ -24,53 +24,53 @@ struct surroundings {
   std::size_t unrolled = 0;   ///< nodes, about, of layers that are computed one time step after the other
 };
 
-using memory_id = std::size_t;
-inline constexpr memory_id no_memory = static_cast<memory_id>(-1);
+using variable_id = std::size_t;
+inline constexpr variable_id no_variable = static_cast<variable_id>(-1);
 
-class memories {
+class variables {
  public:
-  memories(emitter& e, const surroundings& around) : m_emitter(e), m_around(around) {}
+  variables(emitter& e, const surroundings& around) : m_emitter(e), m_around(around) {}
 
-  /// The memory of tensor `tensor` of graph `graph`, a variable of this name, type and shape; every
-  /// element begins with `start`. Refuses variables inside initialisers and loops.
-  memory_id of_variable(int graph, int tensor, const std::string& name, element type, const shape_t& shape,
-                        std::int64_t start);
-  memory_id of_resource(const std::string& container, const std::string& name);
+  /// The variable that is tensor `tensor` of graph `graph`, of this name, type and shape; every element
+  /// begins with `start`. Refuses variables inside initialisers and loops.
+  variable_id of_variable(int graph, int tensor, const std::string& name, element type, const shape_t& shape,
+                          std::int64_t start);
+  variable_id of_resource(const std::string& container, const std::string& name);
 
-  /// What a memory holds after the operators so far; the graph gets an input for it where no operator has written it
+  /// What a variable holds after the operators so far; the graph gets an input for it where no operator has written it
   /// yet. Refuses resources without a value.
-  value_id current(memory_id id);
-  /// Refuses another type or shape than the memory has.
-  void write(memory_id id, value_id v);
+  value_id current(variable_id id);
+  /// Refuses another type or shape than the variable has.
+  void write(variable_id id, value_id v);
   /// Sets what a resource holds before the first run. Refuses values that are no constants.
-  void initialise(memory_id id, value_id v);
+  void initialise(variable_id id, value_id v);
   /// Refuses if an operator has read or assigned a resource.
   void require_unused_resources() const;
 
-  /// What every memory holds.
+  /// What every variable holds.
   values now() const;
-  /// Sets memories back; those that were read since then keep their inputs.
+  /// Sets variables back; those that were read since then keep their inputs.
   void restore(const values& before);
-  /// Memories hold what the branch that is taken leaves: `taken` where `condition` is true, what they hold now
+  /// Variables hold what the branch that is taken leaves: `taken` where `condition` is true, what they hold now
   /// elsewhere.
   void select(value_id condition, const values& taken);
-  /// Makes every memory that was read an output and a state of the graph.
+  /// Makes every variable that was read an output and a state of the graph.
   void finish();
 
  private:
-  struct memory {
+  struct variable {
     std::string name;
     value_id first = no_value;  ///< what a run begins with: an input of the graph, made when read
     value_id now = no_value;    ///< what it holds after the operators so far
     bool resource = false;
-    std::shared_ptr<const array> initial = nullptr;  ///< of a variable tensor, null: zeros
+    std::shared_ptr<const array> initial = nullptr;  ///< null: zeros
   };
 
   emitter& m_emitter;
   const surroundings& m_around;
-  std::vector<memory> m_memories;
-  std::map<std::pair<int, int>, memory_id> m_variables;  ///< by graph and tensor
-  std::map<std::string, memory_id> m_resources;          ///< by name
+  std::vector<variable> m_variables;
+  std::map<std::pair<int, int>, variable_id> m_tensors;  ///< by graph and tensor
+  std::map<std::string, variable_id> m_resources;        ///< by name
 };
 
 }
