@@ -73,7 +73,7 @@ class variant_view {
     for (int i = 0; i < port_count; ++i) text.add(i > 0 ? ", " : ""), text.add_quoted(port(i).name());
     text.add(port_count > 0 ? ")" : " none)");
   }
-  static int find(const flatbuffers::Vector<flatbuffers::Offset<format::Port>>* ports, const char* name) {
+  NSK_NOINLINE static int find(const flatbuffers::Vector<flatbuffers::Offset<format::Port>>* ports, const char* name) {
     for (std::uint32_t i = 0; i < impl::count_of(ports); ++i) {
       if (std::strcmp(impl::text(ports->Get(i)->name()), name) == 0) return static_cast<int>(i);
     }

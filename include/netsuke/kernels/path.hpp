@@ -61,9 +61,10 @@ struct kernel_set {
   static constexpr void took(fast_path) {}
 };
 
-/// The kernels for lists of functions and of paths.
+/// The kernels for lists of functions and of paths. identity has no code: lists with and without it are one set.
 template <class Functions, class Paths = all_paths, bool PanelPairs = true, bool PrefetchWeights = true>
-using kernels_for = kernel_set<Functions::bits, static_cast<unsigned>(Paths::bits), PanelPairs, PrefetchWeights>;
+using kernels_for = kernel_set<Functions::bits & ~(std::uint64_t{1} << static_cast<int>(function::identity)),
+                               static_cast<unsigned>(Paths::bits), PanelPairs, PrefetchWeights>;
 using all_kernels = kernels_for<all_functions>;
 
 }

@@ -34,7 +34,7 @@ class bindings {
 };
 
 /// Whether a step reads the buffer of output `i`.
-inline bool output_is_read(const variant_view& v, int i) {
+NSK_NOINLINE inline bool output_is_read(const variant_view& v, int i) {
   if (i < 0 || i >= v.output_count()) return false;
   const int buffer = v.output(i).tensor().buffer();
   for (int s = 0; s < v.step_count(); ++s) {
