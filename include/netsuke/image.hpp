@@ -61,12 +61,12 @@ inline image_map image_to_tensor(const image_view& from, const image_settings& h
   if (all.begin < all.end) image_impl::run(j, p, all);
   return p.map;
 }
-/// The same for all rows.
+/// Samples an image into all rows of the tensor, and returns the map.
 inline image_map image_to_tensor(const image_view& from, const image_settings& how, span<float> to, std::int32_t height,
                                  std::int32_t width) noexcept {
   return image_to_tensor(from, how, to, height, width, 0, height);
 }
-/// The same for a float32 image port of a model, [N, H, W, C], whose size is the tensor's; of a batch, `to` is one row.
+/// Samples an image into the tensor of a float32 image port, [N, H, W, C], in its size; of a batch, `to` is one row.
 /// Asserts for another port, and then touches nothing. `Port` is nsk::port_view.
 template <class Port>
 image_map image_to_tensor(const image_view& from, const Port& port, span<float> to,
@@ -96,7 +96,7 @@ inline void tensor_to_image(span<const float> from, const tensor_settings& how, 
   const std::int32_t begin = row_begin > 0 ? row_begin : 0, end = row_end < held ? row_end : held;
   for (std::int32_t row = begin; row < end; ++row) image_impl::write_row(from.data() + row * row_floats, how, to, row);
 }
-/// The same for all rows.
+/// Writes all rows of the tensor into an image.
 inline void tensor_to_image(span<const float> from, const tensor_settings& how, const writable_image& to) noexcept {
   tensor_to_image(from, how, to, 0, to.height);
 }

@@ -50,7 +50,7 @@ constexpr tensor in_arena(std::size_t offset, dtype type, const lengths<Rank>& s
   }
   return t;
 }
-/// The same with elements one behind the other.
+/// A tensor in the arena whose elements are one behind the other, without border.
 template <int Rank>
 constexpr tensor in_arena(std::size_t offset, dtype type, const lengths<Rank>& shape) {
   strides<Rank> stride{};

@@ -10,7 +10,7 @@ template <class Range>
 span<const std::byte> as_bytes(const Range& range) {
   return {reinterpret_cast<const std::byte*>(range.data()), range.size() * sizeof(*range.data())};
 }
-/// The same for elements that will be written.
+/// Returns the bytes of contiguous elements that will be written: as_writable_bytes(vector).
 template <class Range>
 span<std::byte> as_writable_bytes(Range&& range) {
   return {reinterpret_cast<std::byte*>(range.data()), range.size() * sizeof(*range.data())};

@@ -57,7 +57,7 @@ class [[nodiscard]] status {
   constexpr status_place place() const { return m_place; }
   /// Number of the variant that where() belongs to.
   constexpr int variant() const { return m_variant; }
-  /// The same of another variant.
+  /// Returns this status with `i` as its variant().
   constexpr status in_variant(int i) const {
     status s = *this;
     s.m_variant = static_cast<std::uint16_t>(i < 0xffff ? i : 0xffff);
@@ -88,7 +88,7 @@ class [[nodiscard]] status {
   /// Writes "step 12: the cause: the cure" and a zero; returns the bytes in front of the zero. What does not fit is
   /// left out: 512 bytes are enough but for long names.
   std::size_t format(span<char> to) const { return format(to, no_names()); }
-  /// The same with names, "step 12 'conv3/relu': ...". `names` is the nsk::model or nsk::variant_view that the call was
+  /// format() with names, "step 12 'conv3/relu': ...". `names` is the nsk::model or nsk::variant_view that the call was
   /// about; where nsk::open has failed there is none, and nsk::format_refusal (model/open.hpp) reads the file.
   template <class Names>
   std::size_t format(span<char> to, const Names& names) const {

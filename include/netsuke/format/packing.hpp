@@ -50,7 +50,7 @@ template <class Weight>
 constexpr std::int64_t panel_elements(std::int64_t channels, std::int64_t depth) {
   return padded_channels(channels) * (depth + weights_per_bias<Weight>);
 }
-/// The same for floats.
+/// Floats of a matrix of `depth` rows and `channels` columns packed in panels of float32, bias included.
 constexpr std::int64_t panel_floats(std::int64_t channels, std::int64_t depth) {
   return panel_elements<float>(channels, depth);
 }

@@ -219,7 +219,7 @@ class plan {
     }
     return found;
   }
-  /// The same of a whole inference.
+  /// Bytes that a whole inference reads and writes.
   gpu::traffic traffic() const {
     gpu::traffic sum;
     for (int i = 0; i < m_inference; ++i) sum.add(traffic(i));

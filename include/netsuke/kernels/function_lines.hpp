@@ -54,7 +54,7 @@ NSK_INLINE void map_line(F f, const float* from, float* to, std::ptrdiff_t count
           NSK_INLINE_LAMBDA { simd::store_partial(to + i, n, f(simd::load_partial(from + i, n))); });
 }
 
-/// The same for rows of sixteen, the width of most panels: without the tests of shorter rows it takes a tenth less.
+/// map_line() for rows of sixteen, the width of most panels: without the tests of shorter rows it takes a tenth less.
 template <class F>
 NSK_INLINE void map_sixteens(F f, const lines& from, const target& to, std::ptrdiff_t rows) {
   const float* line = from.data;

@@ -90,7 +90,7 @@ NSK_INLINE Vector exp(const Vector& x) {
                    e.scale);  // the factor 2 makes space for 2^128
 }
 
-/// The same for x <= 0, without an upper limit.
+/// e^x for x <= 0, which needs no upper limit.
 template <class Vector>
 NSK_INLINE Vector exp_negative(const Vector& x) {
   const impl::exponential<Vector> e = impl::split_exp<-1>(simd::max(simd::splat(-87.6f), x));

@@ -66,7 +66,7 @@ status open_as(span<const std::byte> bytes, model& out, open_options options) {
 [[nodiscard]] inline status open(span<const std::byte> bytes, model& out, open_options options = {}) {
   return impl::open_as<all_ops, impl::narrow_weights<true, true>>(bytes, out, options);
 }
-/// The same for sessions of one settings type: the program has no code for other operators than `Settings::ops`, and
+/// open() for sessions of one settings type: the program has no code for other operators than `Settings::ops`, and
 /// files with others are refused with unsupported_op, and files with float16 or int8 weights with
 /// unsupported_half_weights or unsupported_byte_weights where the settings do not take them.
 template <class Settings>

@@ -133,21 +133,21 @@ struct rows_of_inputs {
     return rows_apart(true, (1u << Inputs) - 1);
   }
 };
-/// The same for images, whose rows are their dimension 0.
+/// Rows of input 0 are those of the output where they are dimension 0, as those of images are.
 struct rows_of_images {
   template <class Params>
   static constexpr row_rule rows(const Params&, int d, int) {
     return rows_apart(d == 0, 1);
   }
 };
-/// The same for operators that take elements of the last dimension together.
+/// Rows of input 0 are those of the output in all dimensions but the last, whose elements are taken together.
 struct rows_of_lines {
   template <class Params>
   static constexpr row_rule rows(const Params&, int d, int rank) {
     return rows_apart(d < rank - 1, 1);
   }
 };
-/// The same for operators along an axis that their parameters name.
+/// Rows of the first `Inputs` inputs are those of the output in all dimensions but the axis that parameters name.
 template <int Inputs>
 struct rows_beside_axis {
   template <class Params>

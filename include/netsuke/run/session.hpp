@@ -72,7 +72,7 @@ class session {
     static_assert(is_element_type<T>, NSK_IMPL_ELEMENT);
     return elements_of<T>(which.input_of(m_variant), status_place::input);
   }
-  /// The same with the status as the result; without elements the span becomes empty.
+  /// Makes `elements` those of an input, and returns the status; where there are none the span becomes empty.
   template <class T>
   nsk::status input(port_key which, span<T>& elements) {
     const checked_span<T> found = input<T>(which);
@@ -199,7 +199,7 @@ class session {
     return true;
   }
 
-  /// The same with lanes. Each lane takes at least one tile per step and slice.
+  /// run_for() with lanes. Each lane takes at least one tile per step and slice.
   template <class Clock, class Jobs>
   bool run_for(microseconds budget, Clock&& clock, Jobs&& jobs, int lane_count = 0) {
     static_assert(impl::is_clock<Clock>, NSK_IMPL_CLOCK);
@@ -232,7 +232,7 @@ class session {
       impl::run_lane<settings>(memory(), s, scratch(0), tiles);
     });
   }
-  /// The same with lanes, and the same cut.
+  /// run_for() of an amount of work with lanes; the cut is that of one thread.
   template <class Jobs>
   bool run_for(work amount, Jobs&& jobs, int lane_count = 0) {
     static_assert(impl::is_job_system<Jobs>, NSK_IMPL_JOBS);

@@ -125,7 +125,7 @@ struct joined_dimensions {
     length[count - 1] *= parts;
     for (int i = 0; i < Operands; ++i) stride[count - 1][i] = 1;
   }
-  /// The same as the last of `slots` dimensions: length of dimension i of those, and stride of an operand.
+  /// Length of dimension i where these are the last of `slots`, and stride of an operand: 1 and 0 of those in front.
   std::uint32_t length_in(int slots, int i) const {
     const int d = i - (slots - count);
     return d < 0 ? 1u : static_cast<std::uint32_t>(length[d]);

@@ -82,7 +82,7 @@ class half_panels {
   }
   /// Byte at which a buffer of constants begins.
   std::uint64_t place_of(const tensor_info& t) const { return m_some ? place_of(t.buffer()) : t.buffer_offset(); }
-  /// The same by number; the number of buffers gives the end of the last one.
+  /// Byte at which the buffer of this number begins; for the number of buffers, the end of the last one.
   std::uint64_t place_of(int buffer) const {
     std::uint64_t at = 0;
     for (int i = 0; i < buffer; ++i) {

@@ -106,7 +106,7 @@ inline refusal lower_elementwise(const elementwise_operands& in, int mode, const
   d.spread(c.count);
   return to.add(d);
 }
-/// The same of a step: operands by input number, -1 where there is none.
+/// Adds a dispatch for a step, whose operands are given by input number, -1 where there is none.
 inline refusal lower_elementwise(const step_view& s, dispatch_writer& to, int mode, int a, int b,
                                  const epilogue_params& e) {
   elementwise_operands in(to);

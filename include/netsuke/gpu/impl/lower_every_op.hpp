@@ -36,7 +36,7 @@ inline refusal lower_step(const step_view& s, dispatch_writer& to) {
   }
   return "it has no operator";
 }
-/// The same, except that it refuses operators which the settings leave to the CPU.
+/// lower_step(), except that it also refuses operators which the settings leave to the CPU.
 inline refusal lower_on_device(const step_view& s, dispatch_writer& to) {
   const plan_settings& how = to.settings();
   if (how.hybrid && (how.cpu_operators >> static_cast<int>(s.op()) & 1) != 0)

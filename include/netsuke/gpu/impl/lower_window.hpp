@@ -19,7 +19,7 @@ inline image_place place_of(const tensor_info& t, const dispatch_writer& to) {
   const tensor_view v = t.view(nullptr, to.settings().rows);
   return {word_of(t, to.is_half(t), to), word(v.stride_of(3)), word(v.stride_of(2)), word(v.stride_of(1))};
 }
-/// The same for [B, M, N] of a matrix product: B are images, M pixels.
+/// Offset and strides of [B, M, N] of a matrix product, seen as an image_place: B are images, M pixels.
 inline image_place matrix_place_of(const tensor_info& t, const dispatch_writer& to) {
   image_place p = place_of(t, to);
   p.image = p.row;

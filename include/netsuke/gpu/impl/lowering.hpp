@@ -177,7 +177,7 @@ class dispatch_writer {
 inline std::uint32_t word_of(const tensor_info& t, const dispatch_writer& to) {
   return static_cast<std::uint32_t>((to.buffer_place(t) + t.offset()) / 4);
 }
-/// The same where the buffer may hold 16-bit floats: then it counts those.
+/// word_of() where the buffer may hold 16-bit floats: with `half` it counts those in place of words.
 inline std::uint32_t word_of(const tensor_info& t, bool half, const dispatch_writer& to) {
   return half ? static_cast<std::uint32_t>((2 * to.buffer_place(t) + t.offset()) / 4) : word_of(t, to);
 }

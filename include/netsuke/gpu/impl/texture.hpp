@@ -89,7 +89,7 @@ inline void set_shown(texture_constants& c, const image_impl::geometry& g, const
   if (!upright) c.flags |= texture_slanted | (fills ? texture_fill_beside : 0);
 }
 
-/// The same geometry as nsk::image_to_tensor. A texture without texels shows the fill.
+/// Sets what samples a texture into a port, by the geometry of nsk::image_to_tensor. One without texels shows the fill.
 inline status_code set_texture_input(texture_constants& c, const port_view& p, std::int32_t width, std::int32_t height,
                                      const image_settings& how, bool blue_first, image_map* map) {
   if (!set_image_port(c, p, how.order)) return status_code::not_an_image;

@@ -58,7 +58,7 @@ inline void gather(const std::uint8_t* upper, const std::uint8_t* lower, const n
     to.word[3][i] = pixel_word<Bytes>(lower + right);
   }
 }
-/// The same for samples anywhere.
+/// Gathers n samples, each between two rows of its own.
 template <int Bytes>
 inline void gather(const image_view& from, const neighbours& x, const neighbours& y, std::int32_t n, corners& to) {
   for (std::int32_t i = 0; i < n; ++i) {
@@ -72,7 +72,7 @@ inline void gather(const image_view& from, const neighbours& x, const neighbours
   }
 }
 
-/// The same for the image's own pixels. `y` holds one row for all samples, or a row for each.
+/// Gathers n samples of an image of any format. `y` holds one row for all samples (`one_row`), or a row for each.
 NSK_ONE_COPY inline void gather(const image_view& from, const neighbours& x, const neighbours& y, bool one_row,
                                 std::int32_t n, corners& to) {
   const int bytes = pixel_bytes(from.format);
@@ -109,7 +109,7 @@ inline void blend(const corners& at, const float* across, const float* down, std
   }
 }
 
-/// The same for a number of planes known when running: 1, 3 or 4.
+/// Blends bytes 0 to count - 1 of n samples; `count` is known when running: 1, 3 or 4.
 NSK_ONE_COPY inline void blend(int count, const corners& at, const float* across, const float* down, std::int32_t n,
                                planes& to) {
   if (count == 3) return blend<3>(at, across, down, n, to);

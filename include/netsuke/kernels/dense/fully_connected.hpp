@@ -57,7 +57,7 @@ NSK_ONE_COPY inline void multiply_columns(const tensor_view& input, const tensor
   gemm_flush(job, list);
 }
 
-/// The same, with float16 widened for all rows.
+/// multiply_columns() by multiply_matrix(), which widens float16 weights where that serves several rows.
 template <class Kernels, class Weight>
 NSK_ONE_COPY inline void multiply_rows(const tensor_view& input, const tensor_view& output, const epilogue& epi,
                                        const gemm_weights<Weight>& w, const tile_range& t) {

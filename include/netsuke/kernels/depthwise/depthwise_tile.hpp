@@ -124,7 +124,7 @@ NSK_INLINE void for_channels_from(int c, const depthwise_call<Kernels, Weight>& 
     c = end;
   }
 }
-/// The same for all channels of the call.
+/// for_channels_from() for all channels of the call.
 template <class Kernels, class Weight, class F>
 NSK_INLINE void for_channels(const depthwise_call<Kernels, Weight>& d, F&& f) {
   for_channels_from(d.channel_begin, d, f);

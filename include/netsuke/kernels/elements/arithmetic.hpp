@@ -90,7 +90,7 @@ NSK_NOINLINE inline bool calculate(const T* x, const T* y, T* to, std::ptrdiff_t
   return zero;
 }
 
-/// The same for booleans, which know the bit operations only.
+/// to = x Kind y for booleans, which know the bit operations only.
 template <arithmetic_kind Kind>
 NSK_NOINLINE inline void calculate_bits(const std::uint8_t* x, const std::uint8_t* y, std::uint8_t* to,
                                         std::ptrdiff_t count) {
@@ -129,7 +129,7 @@ inline bool calculate_booleans(arithmetic_kind kind, const std::uint8_t* x, cons
   return false;
 }
 
-/// The same for a piece of any type.
+/// to = x[0] a.kind x[1] for a piece of any type. Returns whether one divided by 0.
 inline bool calculate(const arithmetic_args& a, const std::byte* const (&x)[2], std::byte* to, std::ptrdiff_t count) {
   switch (a.output.type) {
     case dtype::int64:

@@ -41,7 +41,7 @@ inline void compare_elements(compare_kind kind, const T* x, const T* y, std::uin
   }
 }
 
-/// The same for a piece of type T; narrow ones as int32, block by block.
+/// to = x[0] kind x[1] for a piece of type T; narrow ones as int32, block by block.
 template <class T>
 inline void compare_piece(compare_kind kind, const std::byte* const (&x)[2], std::uint8_t* to, std::ptrdiff_t count) {
   const stored<T>*const left = elements_of<T>(x[0]), *const right = elements_of<T>(x[1]);

@@ -193,7 +193,7 @@ inline void interleave_lines(const transposition& x, loop<copy_operands> rest, T
     interleave<Count>(to + Count * last, from + last, x.stride);
   }
 }
-/// The same where there is code for so many lines; returns whether there is.
+/// Interleaves the lines where there is code for so many; returns whether there is.
 template <class T>
 inline bool interleave_lines(const transposition& x, const loop<copy_operands>& rest, T* to, const T* from) {
   if constexpr (zipped_at_once < T >> 0) {

@@ -123,7 +123,7 @@ NSK_INLINE bool find_line(const std::byte* indices, std::ptrdiff_t stride, std::
   }
   return changed != 0;
 }
-/// The same for two loops, outer * inner places, with a loop of its own for dense lines of indices.
+/// find_line() for two loops, outer * inner places, with a loop of its own for dense lines of indices.
 template <class I>
 NSK_NOINLINE inline bool find_places(const std::byte* indices, const update_loops& u, std::int64_t length,
                                      std::ptrdiff_t along, std::ptrdiff_t* places) {

@@ -51,7 +51,7 @@ inline void resize_across(const resize_part& p, const float* row, float* to) {
     }
   }
 }
-/// The same for any number of taps.
+/// resize_across() for any number of taps.
 inline void resize_across_many(const resize_part& p, const float* row, float* to) {
   using simd::f32;
   const std::int32_t taps = p.a->column_taps;
@@ -242,7 +242,7 @@ inline void resize_2d(const resize_2d_args& a, const tile_range& t, std::byte* s
   fill_border(a.output, t);
 }
 
-/// The same of bytes by one tap each, whose weight is 1: every pixel is a pixel of the input.
+/// Resamples one tile of bytes by one tap each, whose weight is 1: every pixel is a pixel of the input.
 inline void move_pixels(const resize_2d_args& a, const tile_range& t) {
   const tensor_view &in = a.input, &out = a.output;
   const auto channels = static_cast<std::size_t>(t.channel_end - t.channel_begin);

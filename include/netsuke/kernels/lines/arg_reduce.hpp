@@ -48,7 +48,7 @@ inline float extreme_of(const float* line, std::ptrdiff_t length) {
   const f32 all = better(better(best[0], best[1]), better(best[2], best[3]));
   return Largest ? simd::reduce_max(all) : simd::reduce_min(all);
 }
-/// The same for integers, a loop that compilers turn into vectors.
+/// The largest or smallest of integers next to each other, a loop that compilers turn into vectors.
 template <bool Largest, class T>
 inline T extreme_of(const T* line, std::ptrdiff_t length) {
   T best = line[0];

@@ -228,7 +228,7 @@ NSK_ONE_COPY inline std::ptrdiff_t reduce_block(const reduce_loops& r, const flo
   reduce_across<Kind, 1>(r, p, to);
   return outputs < f32::lanes ? outputs : f32::lanes;
 }
-/// The same for a kind of the list.
+/// reduce_block() by a kind that `Kinds` has.
 template <class Kinds>
 NSK_INLINE std::ptrdiff_t reduce_block(reduce_kind kind, const reduce_loops& r, const float* p, std::ptrdiff_t stride,
                                        std::ptrdiff_t outputs, float* to) {

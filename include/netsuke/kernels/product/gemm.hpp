@@ -41,8 +41,8 @@ inline gemm_panel<Weight> slice_of_panel(const gemm_weights<Weight>& w, int inde
   return p;
 }
 
-/// The same, or as many whole panels from `index` on as tiles take, at most MaxPanels, where all of them are in
-/// [begin, end).
+/// The slice of panel `index`, or as many whole panels from there on as tiles take, at most MaxPanels, where all of
+/// them are in [begin, end).
 template <int MaxPanels, class Kernels, class Weight>
 inline gemm_panel<Weight> slice_of_panels(const gemm_weights<Weight>& w, int index, int begin, int end) {
   gemm_panel<Weight> p = slice_of_panel(w, index, begin, end);

@@ -240,7 +240,7 @@ inline void gemm_equal_tiles(int count, const gemm_runs& runs, gemm_panel<Weight
   if (higher > 0) p.prefetch_at = gemm_tiles_of<maximum, Width, Prefetch>(height + 1, higher, runs, p, row, e);
   gemm_tiles_of<maximum, Width, Prefetch>(height, tiles - higher, runs, p, row + higher * (height + 1), e);
 }
-/// The same for at most MaxPanels panels together; only tiles of as many prefetch.
+/// `count` rows in tiles of equal height for the panels of `p`, at most MaxPanels; only tiles of as many prefetch.
 template <int MaxPanels, class Kernels, class Weight>
 NSK_ONE_COPY inline void gemm_equal_tiles(int count, const gemm_runs& runs, const gemm_panel<Weight>& p,
                                           const tile_row* row, const register_epilogue<Kernels>& e) {

@@ -119,8 +119,8 @@ NSK_INLINE void gemm_panel_tiles(int count, const gemm_runs& runs, const gemm_pa
                                  const register_epilogue<Kernels>& e) {
   gemm_equal_tiles<MaxPanels>(count, runs, p, row, e);
 }
-/// The same for weights of float16, a block of k at a time. Between blocks the outputs hold the sums: only the first
-/// block begins with the bias, only the last one has the epilogue.
+/// All tiles of panels of float16 weights, a block of k at a time. Between blocks the outputs hold the sums: only the
+/// first block begins with the bias, only the last one has the epilogue.
 template <int MaxPanels, class Kernels>
 NSK_ONE_COPY inline void gemm_panel_tiles(int count, const gemm_runs& runs, const gemm_panel<half_bits>& p,
                                           const tile_row* row, const register_epilogue<Kernels>& e) {

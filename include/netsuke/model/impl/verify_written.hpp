@@ -14,7 +14,7 @@ inline region region_of(const tensor_info& t) {
   return region_of(t.view(nullptr), static_cast<std::int64_t>(t.offset()), repeats);
 }
 
-/// The same elements in the same places. The border of `b` is inside that of `a`.
+/// Whether both have the same elements in the same places, and the border of `b` is inside that of `a`.
 NSK_COLD inline bool same_view(const tensor_info& a, const tensor_info& b) {
   const halo h = a.border(), inner = b.border();
   if (inner.top > h.top || inner.left > h.left || inner.bottom > h.bottom || inner.right > h.right) return false;

@@ -64,7 +64,7 @@ NSK_COLD inline bool holds(const tensor_info& t, packing arrangement, std::int64
   return t.where() == storage::constant && t.type() == dtype::float32 && t.arrangement() == arrangement &&
          t.elements() >= floats;
 }
-/// The same for `groups` blocks of `floats` each.
+/// Returns ok where a constant holds `groups` blocks of `floats` floats each, bad_weights where it does not.
 inline status_code holds_groups(const tensor_info& t, packing arrangement, std::int64_t groups, std::int64_t floats) {
   return floats <= max_elements / groups && holds(t, arrangement, floats * groups) ? status_code::ok
                                                                                    : status_code::bad_weights;
@@ -94,7 +94,7 @@ NSK_COLD inline bool reaches(const tensor_info& t, std::size_t d, std::int64_t p
   const std::int64_t stride = t.strides()[d], bytes = (stride < 0 ? -stride : stride) * size_of(t.type());
   return bytes == 0 || positions + beside <= max_reach / bytes;
 }
-/// The same of a whole window, which may begin before the image and end behind it.
+/// Whether pointers reach all windows along `d`, which may begin before the image and end behind it, and all outputs.
 NSK_COLD inline bool window_reaches(const tensor_info& x, const tensor_info& y, std::size_t d, std::int64_t kernel,
                                     std::int64_t stride, std::int64_t dilation, std::int64_t pad) {
   const std::int64_t outputs = y.shape()[d];
@@ -149,7 +149,7 @@ class constant_reader {
   work_budget& m_work;
 };
 
-/// The same for models whose weights may be narrow; `Narrow` is a narrow_weights<>.
+/// constant_reader for models whose weights may be narrow; `Narrow` is a narrow_weights<>.
 template <class Narrow>
 class narrow_constant_reader : public constant_reader {
  public:
@@ -180,7 +180,7 @@ NSK_COLD bool holds_panels(const Reader&, const tensor_info& t, const panel_size
     if (t.type() == dtype::int8) return holds_narrow(sizes.bytes);
   return holds_groups(t, packing::panels, groups, sizes.floats) == status_code::ok;
 }
-/// The same for one matrix of so many channels and inputs.
+/// Whether a constant holds the panels of one matrix of so many channels and inputs.
 template <class Reader>
 NSK_COLD bool holds_matrix(const Reader& reader, const tensor_info& t, std::int64_t channels, std::int64_t depth) {
   if constexpr (Reader::takes_halves || Reader::takes_bytes)

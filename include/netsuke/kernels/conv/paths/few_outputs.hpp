@@ -222,7 +222,7 @@ NSK_ONE_COPY inline void convolve_strips(const pixel_conv<Kernels>& d, int image
     }
 }
 
-/// The same in strips as wide as registers and the stack have space for, and narrower ones at the end.
+/// A block of outputs in strips as wide as registers and the stack have space for, and narrower ones at the end.
 template <class Kernels>
 NSK_ONE_COPY inline void convolve_few_outputs(const pixel_conv<Kernels>& d, int image, pixel_block b) {
   constexpr int lanes = simd::f32::lanes;

@@ -66,7 +66,7 @@ NSK_INLINE void general_vectors(const depthwise_call<Kernels, Weight>& d, const 
       sum, d.e, [&](auto) NSK_INLINE_LAMBDA { return to.at(0, 0); }, channel - d.origin, columns);
 }
 
-/// The same for all channels: four vectors of whole panels at once, so that no chain waits for itself, then one by one.
+/// One output, all channels: four vectors of whole panels at once, so that no chain waits for itself, then one by one.
 template <class Kernels, class Weight>
 NSK_ONE_COPY inline void general_1_pixel(const depthwise_call<Kernels, Weight>& d, const depthwise_image& m, int oy,
                                          int ox, const output_grid& to) {

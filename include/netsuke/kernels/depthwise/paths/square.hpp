@@ -142,7 +142,7 @@ NSK_INLINE void square_tiles(const depthwise_tiling& tiling, const depthwise_cal
     depthwise_strip<Size, Stride, 2, 4>(d, x, pixels, to);
   }
 }
-/// The same by whichever of them; the first tap is at `x`.
+/// Computes outputs by tiles of the window that `tiling.path` names; the first tap is at `x`.
 template <class Kernels, class Weight>
 NSK_INLINE void square_tiles(const depthwise_tiling& tiling, const depthwise_call<Kernels, Weight>& d, const float* x,
                              int pixels, const output_grid& to) {
