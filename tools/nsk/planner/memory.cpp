@@ -35,7 +35,8 @@ void find_lifetimes(plan& p, const std::vector<int>& needed) {
   }
 }
 
-bool same_place(const plan_tensor& a, const plan_tensor& b) {
+/// Whether elements of the same index are equally far from the beginnings of their storages.
+bool same_layout(const plan_tensor& a, const plan_tensor& b) {
   return a.type == b.type && a.shape == b.shape && a.strides == b.strides && a.offset == b.offset &&
          a.border.top == b.border.top && a.border.left == b.border.left && a.border.bottom == b.border.bottom &&
          a.border.right == b.border.right;
@@ -66,7 +67,7 @@ void share_in_place(plan& p, const std::vector<int>& needed, std::vector<int>& s
       if (p.storages[source].elements != p.storages[target].elements ||
           p.storages[source].last_step != static_cast<int>(i))
         continue;
-      if (!same_place(x, y)) continue;
+      if (!same_layout(x, y)) continue;
       shared_with[target] = static_cast<int>(source);
       break;
     }

@@ -73,13 +73,13 @@ inline bool meet(const access& a, const access& b) {
 /// Calls f(access) for everything that a dispatch touches until one call returns true; returns whether one did.
 template <class F>
 bool any_access(const variant_view& v, const dispatch_record& r, F&& f) {
-  if (r.step < 0) {
+  if (r.step < 0) {  // the end of an inference copies a state's next value into it
     const state_view state = v.state(-1 - r.step);
     return f(access_of(state.next(), false)) || f(access_of(state.tensor(), true));
   }
   const bool reads = r.scratch_read.bytes > 0, writes = r.scratch_written.bytes > 0;
   if (f(access_of(v, r.scratch_read, false)) || f(access_of(v, r.scratch_written, true))) return true;
-  if (reads && writes) return false;
+  if (reads && writes) return false;  // between two others of its step: scratch alone
   const step_view s = v.step(r.step);
   if (r.merged >= 0) {
     const step_view before = v.step(r.merged);
@@ -87,10 +87,11 @@ bool any_access(const variant_view& v, const dispatch_record& r, F&& f) {
       if (f(access_of_input(before, i, r.merged_halves))) return true;
     }
   }
+  // Input 0 behind a merged step is that one's output, which is not stored.
   for (int i = r.merged >= 0 ? 1 : 0; i < s.input_count(); ++i) {
     if (f(access_of_input(s, i, r.halves))) return true;
   }
-  if (writes) return false;
+  if (writes) return false;  // the step's last dispatch writes its outputs
   for (int i = 0; i < s.output_count(); ++i) {
     if (f(access_of(s.output(i), true, (r.halves & output_operand) != 0))) return true;
   }

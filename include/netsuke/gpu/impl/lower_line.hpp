@@ -7,7 +7,8 @@
 NSK_BEGIN
 namespace gpu::impl {
 
-/// Sets the loops of lines along `axis`, or, where that is -1, along the dimensions that the output lacks.
+/// Sets the loops of lines along `axis`, or, where that is -1, along the dimensions that the output lacks: `k` over
+/// kept dimensions, `m` over reduced ones (shaders/bindings.h has their names). Returns why no shader can, or null.
 inline refusal set_lines(line_constants& c, const step_view& s, const dispatch_writer& to, int axis,
                          joining how = joining::all) {
   constexpr int slots = 3;
@@ -16,13 +17,13 @@ inline refusal set_lines(line_constants& c, const step_view& s, const dispatch_w
   if (!is_float(xi) || !is_float(yi)) return "its elements are not float32";
   if (is_constant(xi)) return "its input is a constant";
   const tensor_view x = xi.view(nullptr, rows), y = yi.view(nullptr, rows);
-  tensor_view kept = y, reduced = x;
+  tensor_view kept = y, reduced = x;  // their lengths alone are read: 1 for dimensions of the other
   for (int i = 0; i < x.rank; ++i) {
     const bool along = axis >= 0 ? i == axis : y.shape[i] == 1 && x.shape[i] != 1;
     (along ? kept : reduced).shape[i] = 1;
   }
   const tensor_view* const both[2] = {&x, &y};
-  const tensor_view* const along_line[2] = {&x, axis >= 0 ? &y : nullptr};
+  const tensor_view* const along_line[2] = {&x, axis >= 0 ? &y : nullptr};  // a reduced output has no line
   const joined_dimensions<2> k(kept, both, how), m(reduced, along_line);
   if (k.count > slots || m.count > slots) return "it has more than three kept or reduced dimensions after joining";
   c.count = k.length_in(slots, 0) * k.length_in(slots, 1) * k.length_in(slots, 2);

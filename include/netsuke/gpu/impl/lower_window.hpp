@@ -260,7 +260,7 @@ struct lowering<op::pool_2d> {
     const int rows = to.settings().rows;
     draft d;
     d.key.kernel = kernel::pool_2d;
-    d.mode() = p.kind == pool_kind::max ? 0 : p.count_include_pad ? 2 : 1;
+    d.mode() = p.kind == pool_kind::max ? 0 : p.count_include_pad ? 2 : 1;  // MODE of shaders/pool_2d.comp
     window_constants c;
     const image_place x = place_of(s.input(0), to), y = place_of(s.output(), to);
     set_places(c, x, y, {});

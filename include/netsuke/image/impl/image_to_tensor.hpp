@@ -107,13 +107,14 @@ inline void sample_slanted(const job& j, const affine& map, range rows, range co
     }
 }
 
-/// Writes rows `all` of the tensor.
+/// Writes rows `all` of the tensor: fills what the region does not reach, and samples the rest.
 inline void run(const job& j, const geometry& p, range all) {
   range rows{all.begin, all.begin}, columns{0, 0};
   const affine& map = p.map.image_from_tensor;
   const bool upright = !(map.xy < 0) && !(map.xy > 0) && !(map.yx < 0) && !(map.yx > 0);
   if (p.shows) {
     const bool cut = upright && j.how.edge == image_edge::fill;
+    // Only an upright region with fill is cut here; a map of zeros and a limit of 1 let every pixel pass.
     const affine place = cut ? map : affine{0, 0, 0, 0, 0, 0};
     rows = shown(all, p.top, p.bottom, place.yy, place.y0, cut ? j.from.height : 1);
     columns = shown({0, j.width}, p.left, p.right, place.xx, place.x0, cut ? j.from.width : 1);

@@ -42,13 +42,13 @@ inline int widen_panels(widened_block<Weights>& to, const half_bits* weights, st
     const std::ptrdiff_t elements = width * steps;
     if (at + width + elements > widened_block<Weights>::capacity) break;
     const half_bits* from = weights + std::ptrdiff_t{panel} * panel_width * (steps + per_bias);
-    std::memcpy(to.data + at, from, static_cast<std::size_t>(width) * sizeof(float));
+    std::memcpy(to.data + at, from, static_cast<std::size_t>(width) * sizeof(float));  // biases are floats already
     from += per_bias * width;
     widened_float* const first = to.data + at + width;
     for (std::ptrdiff_t i = 0; i < elements; i += f32::lanes)
       simd::store(&first[i].value, simd::load_weights(from + i));
     at += width + elements;
-    simd::store(&to.data[at].value, simd::zero());  // registers may end there
+    simd::store(&to.data[at].value, simd::zero());  // a tile's last load may end there
   }
   return panel;
 }

@@ -80,7 +80,9 @@ NSK_COLD inline bool sorted_by_first_step(const variant_view& v) {
   return true;
 }
 
-/// Buffers that live at the same time do not overlap. Linear where buffers are sorted by first_step and live shortly.
+/// Buffers that live at the same time do not overlap. Compares every later buffer with a group of some, and goes on
+/// with the group that begins behind its last one (`next`). In sorted lists it stops where a buffer begins after the
+/// whole group has ended: linear where buffers live shortly.
 NSK_COLD inline status verify_disjoint_buffers(verify_context& c) {
   const int buffers = c.variant.buffer_count();
   const bool sorted = sorted_by_first_step(c.variant);

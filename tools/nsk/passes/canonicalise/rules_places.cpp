@@ -96,7 +96,7 @@ class float_range {
     m_zero = scalar(c, "zero", 0);
     m_difference = combine(c, binary_kind::sub, limit, start, "difference");
     m_sign = apply(c, delta, function::sign, "sign");
-    // limit - start = difference + m_error
+    // Knuth's two-sum: limit - start = difference + m_error, exactly.
     const int used = combine(c, binary_kind::sub, m_difference, limit, "used"),
               limit_used = combine(c, binary_kind::sub, m_difference, used, "limit_used");
     m_error = combine(c, binary_kind::sub, combine(c, binary_kind::sub, limit, limit_used, "limit_left"),

@@ -33,7 +33,7 @@ bool is_conv(const context& c) {
   return c.op().op == "QLinearConv" || adds(c) || c.op().op == "ConvInteger" || is_transposed(c);
 }
 /// Which input is the scale of the result; its zero point follows.
-std::size_t result_of(const context& c) { return is_gemm(c) ? 7 : 6; }
+std::size_t result_input(const context& c) { return is_gemm(c) ? 7 : 6; }
 product_inputs inputs_of(const context& c) {
   return stores(c) ? product_inputs{0, 2, 3, 5} : product_inputs{0, 2, 1, 3};
 }
@@ -103,7 +103,8 @@ integer_weights weights_of(context& c) {
   return w;
 }
 
-/// x times the weights of input channels [first, first + count) as one layer of floats.
+/// Emits x times the weights of input channels [first, first + count) as one layer of floats. The bias belongs to the
+/// part that begins at 0, as the caller adds the parts.
 int float_product(context& c, int x, const integer_weights& w, std::size_t first, std::size_t count,
                   const shape_t& shape, const std::string& suffix) {
   const int result = c.temporary(suffix, shape);
@@ -222,7 +223,7 @@ int summed_integers(context& c, const shifted_input& x, const shape_t& shape) {
 std::vector<double> scales_of_sums(context& c) {
   const float alpha = is_gemm(c) ? c.op().number("alpha", 1) : 1;
   const auto a_scale = static_cast<float>(number(c, 1, "the scale of the first input")),
-             y_scale = static_cast<float>(number(c, result_of(c), "the scale of the result"));
+             y_scale = static_cast<float>(number(c, result_input(c), "the scale of the result"));
   for (const float s : {a_scale, y_scale}) require_scale(c, static_cast<double>(s));
   std::vector<double> scale = numbers(c, 4, "the scale of the weights");
   for (double& s : scale) {
@@ -237,17 +238,18 @@ std::vector<double> scales_of_sums(context& c) {
 }
 
 /// Where QLinearConvAdd has its residual; its scale and zero point follow.
-constexpr std::size_t residual_of = 9;
+constexpr std::size_t residual_input = 9;
 
-/// What QLinearConvAdd adds, its unit being the scale of the result.
+/// Units of the result in one unit of the residual: the quotient of their scales.
 float residual_scale(context& c) {
-  const auto scale = static_cast<float>(number(c, residual_of + 1, "the scale of the residual")) /
-                     static_cast<float>(number(c, result_of(c), "the scale of the result"));
+  const auto scale = static_cast<float>(number(c, residual_input + 1, "the scale of the residual")) /
+                     static_cast<float>(number(c, result_input(c), "the scale of the result"));
   require_scale(c, static_cast<double>(scale));
   return scale;
 }
-int added(context& c, int units) {
-  const shifted_input residual = shifted(c, residual_of, residual_of + 2);
+/// Emits the sum of `units`, floats in units of the result's scale, and the residual of QLinearConvAdd.
+int add_residual(context& c, int units) {
+  const shifted_input residual = shifted(c, residual_input, residual_input + 2);
   const int scaled = combine_exactly(c, binary_kind::mul, residual.value,
                                      scalar(c, "residual_scale", static_cast<double>(residual_scale(c))), "added");
   return combine_exactly(c, binary_kind::add, units, scaled, "sum_of_units");
@@ -261,7 +263,7 @@ bool product_of_bytes(context& c, const integer_weights& w) {
   p.input = c.in(in.a);
   p.input_zero = c.has(in.a_zero) ? number(c, in.a_zero, "the zero point of the first input") : 0;
   for (const double s : scales_of_sums(c)) p.scale.push_back(static_cast<float>(s));
-  p.zero = number(c, result_of(c) + 1, "the zero point of the result");
+  p.zero = number(c, result_input(c) + 1, "the zero point of the result");
   if (is_transposed(c)) {
     p.groups = static_cast<int>(c.op().integer("group", 1));
     return emit_stored_transposition(c, w, p);
@@ -272,9 +274,9 @@ bool product_of_bytes(context& c, const integer_weights& w) {
     p.groups = static_cast<int>(c.op().integer("group", 1));
   }
   if (adds(c)) {
-    p.residual = c.in(residual_of);
+    p.residual = c.in(residual_input);
     p.residual_scale = residual_scale(c);
-    p.residual_zero = number(c, residual_of + 2, "the zero point of the residual");
+    p.residual_zero = number(c, residual_input + 2, "the zero point of the residual");
   }
   return emit_stored_product(c, w, p);
 }
@@ -314,8 +316,8 @@ void product(context& c) {
   if (scale.size() != 1) along[is_conv(c) ? 1 : shape.size() - 1] = static_cast<std::int64_t>(scale.size());
   int units = combine_exactly(c, binary_kind::mul, cast_to(c, element::f32, sum, "sum"),
                               constant(c, "scale", along, scale), "units");
-  if (adds(c)) units = added(c, units);
-  const double zero = number(c, result_of(c) + 1, "the zero point of the result");
+  if (adds(c)) units = add_residual(c, units);
+  const double zero = number(c, result_input(c) + 1, "the zero point of the result");
   store(c, units, zero == 0 ? no_value : scalar(c, "result_zero", zero), 0);
 }
 

@@ -17,7 +17,7 @@ class fuser : rewriter {
   void run() {
     sweep_once(&fuser::join_reshapes);
     sweep_once(&fuser::drop_identity);
-    sweep_once(&fuser::recognise_shuffle);
+    sweep_once(&fuser::mark_shuffle);
     sweep_once(&fuser::absorb_padding);
     join_integer_sums(m_p);
     fold_into_producers(m_p);
@@ -83,9 +83,9 @@ class fuser : rewriter {
     return true;
   }
 
-  /// [N, C, H, W] -> [N, g, C / g, H, W] -> swap of the two -> [N, C, H, W]: a channel shuffle moves channels in
-  /// every layout, so its copy is the model's own and may write images.
-  bool recognise_shuffle(std::size_t i) {
+  /// Marks the last reshape of a channel shuffle, [N, C, H, W] -> [N, g, C / g, H, W] -> swap of the two -> [N, C, H,
+  /// W], as channels_last: elements are copied in any layout, so the copy may as well write the one that images have.
+  bool mark_shuffle(std::size_t i) {
     operation& o = at(i);
     auto* join = o.as<reshape_parameters>();
     if (!join || join->channels_last || o.inputs.empty()) return false;

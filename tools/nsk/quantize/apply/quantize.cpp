@@ -261,18 +261,20 @@ std::set<std::string> keep_bound(const quantize_choices& how, const network& n, 
   return *returned;
 }
 
-/// Notes the format of each layer of the finished network `v`, whose floats are then rounded to what the file has.
-void find_formats(std::vector<layer_result>& layers, variant_source& v, const float_storage& floats) {
+/// Notes the format of each layer of the finished network `v`. With float16 it compiles `v`, which rounds its weights
+/// to what the file has.
+void note_formats(std::vector<layer_result>& layers, variant_source& v, const float_storage& floats) {
   const std::set<std::string> integers = integer_layers(v.g, layers);
-  kept_layers wide;
-  if (floats.halves) wide = float_layers(open_model(compile_as(v, floats), v.g.name).view, weight_format::fp16);
+  kept_layers not_halved;  // layers that the compiler keeps in float32, with why
+  if (floats.halves) not_halved = float_layers(open_model(compile_as(v, floats), v.g.name).view, weight_format::fp16);
   for (layer_result& l : layers)
-    l.format = integers.count(l.name) != 0                                                     ? layer_format::int8
-               : floats.halves && wide.count(l.name) == 0 && floats.float32.count(l.name) == 0 ? layer_format::fp16
-                                                                                               : layer_format::float32;
+    l.format = integers.count(l.name) != 0 ? layer_format::int8
+               : floats.halves && not_halved.count(l.name) == 0 && floats.float32.count(l.name) == 0
+                   ? layer_format::fp16
+                   : layer_format::float32;
   for (layer_result& l : layers)
-    if (l.format == layer_format::float32 && wide.count(l.name) != 0 && floats.float32.count(l.name) == 0)
-      l.no_halves = wide.at(l.name);
+    if (l.format == layer_format::float32 && not_halved.count(l.name) != 0 && floats.float32.count(l.name) == 0)
+      l.no_halves = not_halved.at(l.name);
 }
 
 /// Lets a name that several layers have in the source keep all of them. Returns what to say.
@@ -354,7 +356,7 @@ quantize_result quantize(variant_source& v, const std::vector<sample>& samples, 
   progress("quantising", -1);
   std::vector<std::string> beyond;
   v = n.without(kept, {}, &beyond);
-  find_formats(result.layers, v, result.floats);
+  note_formats(result.layers, v, result.floats);
   std::set<std::string> slow = kept;  // as integers
   for (const std::string& name : asked) slow.erase(name);
   for (const std::string& name : returned) slow.erase(name);

@@ -133,9 +133,9 @@ number_kind kind_of(const array& numbers) {
   return digits > bfloat_numbers.digits ? half_numbers : bfloat_numbers;
 }
 
-double rounded_alike(double now, double number, double was, const number_kind& kind) {
-  if (kind.is_integer) return std::floor(now + 1e-9);
-  if (std::abs(number - was) <= float_numbers.rounding * std::abs(was) || !std::isfinite(now)) return now;
+double rounded_alike(double now, double stored, double was, const number_kind& kind) {
+  if (kind.is_integer) return std::floor(now + 1e-9);  // a quotient just below an integer is that integer
+  if (std::abs(stored - was) <= float_numbers.rounding * std::abs(was) || !std::isfinite(now)) return now;
   int exponent = 0;
   const double mantissa = std::frexp(now, &exponent);
   return std::ldexp(std::nearbyint(std::ldexp(mantissa, kind.digits)), exponent - kind.digits);

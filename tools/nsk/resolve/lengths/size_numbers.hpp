@@ -31,8 +31,8 @@ inline constexpr number_kind float_numbers = {false, 3e-7, 24};  ///< two and a 
 /// The kind of a constant: floats are of the narrowest type that holds all of them, as both short ones are widened when
 /// a model is read.
 number_kind kind_of(const array& numbers);
-/// `now` as `number` was rounded, which was made of `was`: to an integer below, or to a short float where it is not as
-/// near as a float32.
-double rounded_alike(double now, double number, double was, const number_kind& kind);
+/// Returns `now` rounded as the model's exporter rounded `was` to `stored`: down for integers, not at all where
+/// `stored` is as near as float32, else to the digits of the short float type.
+double rounded_alike(double now, double stored, double was, const number_kind& kind);
 
 }

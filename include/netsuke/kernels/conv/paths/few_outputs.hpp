@@ -222,7 +222,9 @@ NSK_ONE_COPY inline void convolve_strips(const pixel_conv<Kernels>& d, int image
     }
 }
 
-/// A block of outputs in strips as wide as registers and the stack have space for, and narrower ones at the end.
+/// A block of outputs of one image: strips of the widest kind, where they fit the stack. One more of these, used in
+/// part, takes a rest of more than two registers of pixels; strips of 2 or 1 registers take what is left, if anything
+/// is.
 template <class Kernels>
 NSK_ONE_COPY inline void convolve_few_outputs(const pixel_conv<Kernels>& d, int image, pixel_block b) {
   constexpr int lanes = simd::f32::lanes;

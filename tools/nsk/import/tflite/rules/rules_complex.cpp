@@ -28,6 +28,7 @@ value_id taken_part(call& c, int t, const char* part) {
   return v;
 }
 
+/// RFFT2D: half the spectrum along the last axis, then a whole transform along the axis before it.
 void real_spectrum(call& c) {
   c.require_operands(2, 2);
   const int x = c.input(0);
@@ -43,12 +44,13 @@ void real_spectrum(call& c) {
   shape_t with_parts = c.shape(x);
   with_parts.push_back(1);
   value_id y = transformed(reshaped(c, c.plain(x), with_parts), lengths[1], c.rank(x) - 1, true);
-  if (lengths[0] != 1 || c.shape(x)[c.rank(x) - 2] != 1) y = transformed(y, lengths[0], c.rank(x) - 2, false);
+  const bool is_one_row = lengths[0] == 1 && c.shape(x)[c.rank(x) - 2] == 1;  // its transform of length 1 is the row
+  if (!is_one_row) y = transformed(y, lengths[0], c.rank(x) - 2, false);
   const values split = c.emit_many("Split", {y}, {{"axis", std::int64_t{-1}}, {"num_outputs", std::int64_t{2}}}, 2);
   shape_t result = c.at(y).shape;
   result.pop_back();
   scope& here = c.all().known.here();
-  here.in_part = true;
+  here.in_part = true;  // the complex output may be bound to float32
   complex_parts& to = here.parts_of[c.output()];
   c.bind(0, reshaped(c, split[0], result));
   to.real = taken_part(c, c.output(), ":real");
