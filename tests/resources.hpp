@@ -40,7 +40,7 @@ inline std::size_t stack_of(void* (*body)(void*), void* argument) {
   std::free(base);
   return size - untouched;
 }
-/// The same, less what an empty thread touches.
+/// Returns the bytes of stack that `body(argument)` touches: stack_of(), less what an empty thread touches.
 inline std::size_t own_stack_of(void* (*body)(void*), void* argument) {
   const std::size_t alone = stack_of([](void*) -> void* { return nullptr; }, nullptr), all = stack_of(body, argument);
   return all > alone ? all - alone : 0;

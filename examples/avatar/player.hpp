@@ -58,7 +58,7 @@ class player {
     else
       rest(now);
   }
-  /// The same from landmarks.
+  /// A frame whose landmarks are given.
   void follow(const vec3* points, bool irises) { drive(m_played.emplace_back(), points, irises); }
 
   /// Prints medians of the parts and of the whole, and where the weights are known how far off the main ones are.

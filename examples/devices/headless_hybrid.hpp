@@ -19,7 +19,7 @@ class headless_hybrid : public headless<Device> {
     m_device.destroy(m_staging.read_back);
   }
 
-  /// The same as headless::open, except that steps may run on the CPU.
+  /// headless::open(), except that steps may run on the CPU.
   status open(const nsk::model& model, int variant = 0, nsk::gpu::plan_settings how = {}) {
     how.hybrid = true;
     if (const status s = headless<Device>::open(model, variant, how); !s) return s;

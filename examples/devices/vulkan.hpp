@@ -37,7 +37,7 @@ class vulkan_device {
   status create_pipeline(const nsk::gpu::pipeline_key& key, pipeline& made) {
     return create_pipeline(key, find_spirv(key.kernel), made);
   }
-  /// The same from other SPIR-V of the kernel.
+  /// Makes a pipeline from other SPIR-V of the kernel.
   status create_pipeline(const nsk::gpu::pipeline_key& key, nsk::span<const std::uint32_t> words, pipeline& made) {
     VkShaderModuleCreateInfo module_info{VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO};
     module_info.codeSize = words.size() * 4;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// The same for the settings of examples that look at photos.
+/// Kernels of the settings of examples that look at photos, compiled once like those of core_engine.hpp.
 #include "support/core_engine.hpp"
 #include "support/vision.hpp"
 

@@ -328,7 +328,7 @@ def scatters(net):
 
 
 def typed_moves(net):
-    """The same for integers and conditions."""
+    """Elements moved that are integers or conditions."""
     dtype = net.choice([I, np.int32, bool])
     x = net.input(net.dims(1, 4, 6), dtype)
     makers = [reshape, transpose, slice_, squeeze, gather, gather_elements, flatten] + ([tile, expand] if dtype is not bool else [])

@@ -65,7 +65,7 @@ def several(seed):
 
 
 def open_lengths(seed):
-    """The same with lengths that the file leaves open, and that the conversion is asked for."""
+    """A graph of one to five operators with lengths that the file leaves open, and that the conversion is asked for."""
     g = Graph(seed)
     grow(g, g.choose.randint(1, 5))
     return g.case(open_lengths=True)

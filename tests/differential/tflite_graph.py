@@ -232,7 +232,7 @@ class Graph:
         raise Rejected("no shape fits")
 
     def pick_exact(self, **wanted):
-        """The same for operators that jump: a tensor without rounding errors."""
+        """A tensor without rounding errors, picked as pick() does: for operators that jump."""
         keep = wanted.pop("where", lambda t: True)
         before = self.quarters
         self.quarters = True

@@ -235,7 +235,7 @@ class view {
   memory* m_memory = nullptr;
   const char* m_name;
 };
-/// The same, read-only.
+/// A buffer that the shader only reads: an array of T.
 template <class T>
 class constant_view {
  public:

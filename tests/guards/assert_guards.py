@@ -17,7 +17,7 @@ MISTAKES = {"1": r"core/span\.hpp:\d+: netsuke: span: index past the end$",
             "3": r"flatbuffers/vector\.h:\d+: netsuke: FlatBuffers: i < size\(\)$",
             "4": r"run/session\.hpp:\d+: netsuke: session: it cannot run"}
 SILENT, HOST = "silent", "the host's"
-# The same in every build: what was refused and is used all the same.
+# Mistakes that every build reports: something was refused, and is used nevertheless.
 ALWAYS = dict.fromkeys("567", r"core/checked_span\.hpp:\d+: netsuke: no model is open: call nsk::open and check its status before making a session$")
 USER_MACRO = "-DNSK_ASSERT(condition,text)=((condition)?(void)0:__builtin_exit(9))"
 

@@ -56,7 +56,7 @@ def settings_flags(tree, model):
 
 
 def joint_settings_flags(tree, models):
-    """The same with what several models need together."""
+    """What gives a program settings with all that several models need together."""
     texts = [run([TOOL, "inspect", model, "--settings"]).stdout for model in models]
     lists = [f"  using {kind} = nsk::{name}_list<{', '.join(sorted(set(re.findall(rf'nsk::{name}::[a-z0-9_]+', ' '.join(texts)))))}>;\n"
              for kind, name in (("ops", "op"), ("functions", "function"))]

@@ -131,7 +131,7 @@ std::uint32_t add_rows(plan_spec& p, std::uint32_t of, std::vector<std::int64_t>
 TEST_CASE("open: rows of a batch are read where runs of fewer rows write them") {
   const auto opened = [](auto view) { return open_plan(rows_plan(view)).code(); };
   CHECK(opened([](plan_spec&, std::uint32_t middle) { return middle; }) == status_code::ok);
-  // The same in each row: elements backwards, or the first row for all.
+  // Each row is read alike: its elements backwards, or the first row for all.
   CHECK(opened([](plan_spec& p, std::uint32_t m) { return add_rows(p, m, {5, -1}, 16); }) == status_code::ok);
   CHECK(opened([](plan_spec& p, std::uint32_t m) { return add_rows(p, m, {0, 1}, 0); }) == status_code::ok);
   // The last row first; the second row for all.

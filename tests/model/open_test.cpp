@@ -171,7 +171,7 @@ TEST_CASE("content_hash: known values, so that files of other builds agree") {
   CHECK(nsk::content_hash({}) != 0);
   std::vector<std::byte> bytes(100);
   for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i * 7 + 1);
-  // The same definition, word by word, in the plainest way.
+  // The definition of content_hash, word by word, in the plainest way.
   const auto reference = [&](std::size_t n) {
     std::uint64_t lane[4] = {1, 2, 3, 4};
     const auto mix = [](std::uint64_t h, std::uint64_t w) {

@@ -52,7 +52,7 @@ inline plan_spec convolution_of(Operator op, DataType result) {
   return p;
 }
 inline plan_spec convolution() { return convolution_of(Operator::QuantizedConv2D, DataType::uint8); }
-/// The same of one group, by whole rows.
+/// A 3x3 convolution of one group of 12 channels to 40, by whole rows.
 inline plan_spec convolution_of_rows_of(Operator op, DataType result) {
   const std::int64_t bytes = nsk::quad_panel_bytes(40, nsk::kernels::quads_of_window(k_window, 12, true));
   plan_spec p = step_of(op, {1, 7, 8, 12}, DataType::uint8, {1, 7, 8, 40}, result, bytes, DataType::int8,
@@ -63,7 +63,7 @@ inline plan_spec convolution_of_rows_of(Operator op, DataType result) {
   return p;
 }
 inline plan_spec convolution_of_rows() { return convolution_of_rows_of(Operator::QuantizedConv2D, DataType::uint8); }
-/// The same with a residual.
+/// convolution_of_rows() with a residual.
 inline plan_spec convolution_and_sum() {
   plan_spec p = convolution_of_rows();
   p.steps[0].inputs.push_back(p.add_input("r", {1, 7, 8, 40}, 1, DataType::uint8));

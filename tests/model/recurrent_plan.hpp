@@ -35,7 +35,7 @@ inline plan_spec make_lstm() {
   return p;
 }
 
-/// The same for a batch of at most three rows.
+/// make_lstm() for a batch of at most three rows.
 inline plan_spec make_lstm_batch() {
   plan_spec p = make_lstm();
   for (const std::size_t i : {0, 2, 3, 5}) p.tensors[p.steps[0].inputs[i]].batch = 1;

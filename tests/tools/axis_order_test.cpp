@@ -24,7 +24,7 @@ array numbers(float spread) {
   return a;
 }
 
-/// The same in the order of the engine, as a tensor of that shape.
+/// The numbers of `a` in the order of the engine, as a tensor of `shape`.
 array stored(const array& a, const shape_t& shape) {
   array result(element::f32, shape);
   for (std::int64_t c = 0; c < 8; ++c)

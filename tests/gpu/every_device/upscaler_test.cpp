@@ -85,7 +85,7 @@ std::vector<std::uint8_t> make_frame(int width, int height) {
 
 constexpr std::ptrdiff_t texel_bytes = 4;
 
-/// The same frame by the CPU engine.
+/// The frame as the CPU engine enlarges it.
 std::vector<std::uint8_t> enlarge_on_cpu(const nsk::model& model, const std::vector<std::uint8_t>& frame) {
   aligned_bytes memory(model.required_bytes());
   cpu_session net(model, memory.span());

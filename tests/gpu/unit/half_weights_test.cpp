@@ -29,7 +29,7 @@ struct dense_layer {
     const std::uint32_t w = p.add_panels("w", weights, bias);
     p.add_step(format::Operator::FullyConnected, {x, w}, y);
     if (twice) {
-      // The same bytes as panels of 24 outputs.
+      // A second layer reads those bytes as panels of 24 outputs.
       p.add_step(format::Operator::FullyConnected, {x, w}, p.add_output("z", {1, 24}, 1, end));
     }
     file = p.write();

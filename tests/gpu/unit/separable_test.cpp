@@ -199,7 +199,7 @@ TEST_CASE("two steps become one dispatch where the estimate says that it pays") 
   // Too few groups for a device.
   CHECK_FALSE(pays(16, 96, 96, 3));
   CHECK_FALSE(pays(64, 32, 32, 7));
-  // The same through a plan.
+  // A plan merges where it pays.
   CHECK(merges(make_separable({1, 64, 64, 16, 16, 3, 1, 1}), gpu::merging::automatic));
   CHECK_FALSE(merges(make_separable(chain), gpu::merging::automatic));
 }

@@ -110,7 +110,7 @@ def ten_people(folder):
 
 
 def ten_rows_of_others(folder):
-    """The same for networks that people have, where they are beside the checkout, by nsk's own single runs."""
+    """Rows of networks that people have, where they are beside the checkout, equal nsk's own single runs."""
     worst = 0.0
     for name in ("bench/transformer_enc.onnx", "classify/mnist.onnx", "face/face_detection_front_128x128_barracuda.onnx"):
         source = SHARED / name

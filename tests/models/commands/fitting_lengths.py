@@ -60,7 +60,7 @@ def lengths_beside_an_input():
 
 
 def tflite_models():
-    """The same for a length that a TensorFlow Lite signature leaves open."""
+    """Where a TensorFlow Lite signature leaves a length open, the message names one that works."""
     w = Writer()
     a, k, y = w.tensor("a", [1, 1, 1, 1], np.float32), w.tensor("k", [2, 1, 32, 1], np.float32, rng.uniform(-1, 1, (2, 1, 32, 1)).astype(np.float32)), w.tensor("y", [1, 1, 1, 2], np.float32)
     b = w.tensor("b", [2], np.float32, np.zeros(2, np.float32))

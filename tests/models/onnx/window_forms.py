@@ -57,7 +57,7 @@ form("adaptive_layer_norm_block", "(float[1,10,16] x, float[1,16] condition) => 
      " h = Add(m, t) k = MatMul(h, v) r = Unsqueeze(gate, one) z = Mul(r, k) y = Add(x, z)",
      {"w": floats(48, 16), "c": floats(48), "ones": np.ones(16, np.float32), "one": ints(1), "unit": np.float32(1), "v": floats(16, 16)}, opset=18,
      steps={"LayerNormalization": 1})
-# The same with dynamo=True: the layer's own weights are computed from the condition by slices.
+# That block with dynamo=True: the layer's own weights are computed from the condition by slices.
 form("adaptive_layer_norm_of_the_other_exporter", "(float[1,10,16] x, float[1,32] condition) => (float[1,10,16] y)",
      "scale = Slice(condition, zero, half, one) shift = Slice(condition, half, all, one) s = Squeeze(scale, zero) t = Squeeze(shift, zero)"
      " y = LayerNormalization<axis=-1, epsilon=0.00001, stash_type=1>(x, s, t)", {"zero": ints(0), "half": ints(16), "all": ints(32), "one": ints(1)}, opset=18,

@@ -137,7 +137,7 @@ def check_bounds(network):
 
 
 def check_mnist(folder):
-    """The same of a real network, and what fp16 saves where layers return."""
+    """A real network is within its bounds, and fp16 saves bytes where layers return to float."""
     source = path_of("mnist")
     if source is None:
         return

@@ -131,7 +131,7 @@ namespace Netsuke
             CheckRun(status, jobs);
             return complete != 0;
         }
-        /// <summary>The same until so many microseconds have passed.</summary>
+        /// <summary>Runs until so many microseconds have passed; else as RunForWork.</summary>
         public bool RunForTime(long microseconds, NskJobs jobs = null)
         {
             int complete;

@@ -33,7 +33,7 @@ class NETSUKE_API UNetsukeModel : public UObject {
   UFUNCTION(BlueprintCallable, Category = "Netsuke")
   bool LoadFile(const FString& Path, FString& Error);
 
-  /** The same for bytes, which are copied. */
+  /** Opens the bytes of a file, which are copied; false with a reason, as LoadFile. */
   bool Open(const TArray<uint8>& Bytes, FString& Error);
 
   const nsk_model* Handle() const { return Model; }
