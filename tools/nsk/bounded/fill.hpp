@@ -25,7 +25,7 @@ class filler : public node_writer {
 
   /// An amount at run time, an int64 without dimensions.
   value_id value_of(const amount& a);
-  /// The same; where it is less than `minimum`, the session's flags say so.
+  /// value_of() with a test: where the amount is less than `minimum`, the session's flags say so.
   value_id value_with_minimum(const amount& a, i64 minimum);
   /// Which places of an axis of `length` are before `end`, along axis `axis` of `rank`.
   value_id is_used(value_id end, i64 length, std::size_t axis, std::size_t rank);
@@ -33,7 +33,7 @@ class filler : public node_writer {
   /// `v` where it is used along the axes that are chosen, elsewhere `other`.
   value_id masked(value_id v, const std::vector<bool>& chosen, value_id other);
   value_id masked(value_id v, const std::vector<bool>& chosen, neutral other);
-  /// The same along every axis.
+  /// `v` where it is used along every axis, elsewhere `other`.
   value_id masked(value_id v, value_id other);
   /// `v` where `like`, which has its shape, is used; along the axes that are chosen, or along every one.
   value_id masked_like(value_id v, value_id like, const std::vector<bool>& chosen, value_id other);

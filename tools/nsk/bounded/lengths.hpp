@@ -53,11 +53,11 @@ class lengths {
   void set_chosen(value_id output, const amount& a) { m_chosen[output] = a; }
   /// A text that is the same for values that are computed in the same way.
   std::string same_as(value_id v) const;
-  /// The same for what `n` computes.
+  /// A text that is the same for nodes that compute what `n` computes; empty where an attribute has no text.
   std::string signature(const node& n) const;
   /// "node 'x' (Softmax, ...): 'boxes' has as many rows as were chosen, at most 60, and " + why + cure.
   [[noreturn]] void refuse_reading(const node& n, value_id v, const std::string& why) const;
-  /// The same for the first operand that is bounded or computed from a count.
+  /// refuse_reading() for the first operand that is bounded, or else computed from a count.
   [[noreturn]] void refuse(const node& n, const std::string& why) const;
   const graph& source() const { return m_graph; }
 

@@ -36,7 +36,7 @@ class node_writer {
   /// Adds a node beside the one that is looked at, and returns its result, or writes it to `output`.
   value_id emit(const std::string& op, const std::vector<value_id>& inputs,
                 const std::map<std::string, attribute>& attributes = {}, value_id output = no_value);
-  /// The same, named after `by`.
+  /// emit() with the node named after `by`.
   value_id emit_beside(const node& by, const std::string& suffix, const std::string& op,
                        const std::vector<value_id>& inputs, const std::map<std::string, attribute>& attributes,
                        value_id output = no_value);

@@ -34,7 +34,7 @@ class interpretation {
   std::vector<amount> axes_of_result(std::size_t o) const { return m_lengths.axes(m_node.outputs[o]); }
   /// Elements of an operand of integers; refuses those that are not known.
   std::vector<amount> numbers(std::size_t i) const;
-  /// The same from a constant operand.
+  /// Elements of an operand of integers; refuses those that are not constant.
   std::vector<i64> constants(std::size_t i) const;
   std::size_t axis(i64 a, std::size_t of_rank) const;
   /// Notes the used elements of output `o`; refuses those that its shape does not have.

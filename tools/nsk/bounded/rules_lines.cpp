@@ -29,7 +29,7 @@ class shared_axis {
   i64 m_longest = 1;
 };
 
-/// The same for two operands of a sum of products, whose lengths are equal.
+/// Refuses two operands of a sum of products, of equal lengths, whose used elements differ.
 void require_equal(interpretation& r, const amount& a, const amount& b) {
   if (a != b && (a.varies() || b.varies())) r.refuse("a sum over them meets another number of elements");
 }

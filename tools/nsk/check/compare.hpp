@@ -63,7 +63,7 @@ comparison_report compare(const graph& g, const model& m, runner& r, const std::
                           const std::function<void(const std::string&)>& progress, int variant = 0,
                           std::int64_t sampled = all_elements, window_errors windows = window_errors::unknown);
 
-/// The same on random inputs (random_inputs.hpp) but for those in `given`. Where the source has no result on them
+/// compare() on random inputs (random_inputs.hpp) but for those in `given`. Where the source has no result on them
 /// (undefined_result), others are sampled, eight times in all. A small graph with results whose number is data is also
 /// compared on inputs that choose none, few and all of them; the worst comparison is returned. Errors beside the
 /// windows are judged where a range of the choice is wide, and told where all elements are compared and a convolution

@@ -48,7 +48,7 @@ double difference(double got, double reference, element type);
 /// of integers all.
 comparison measure(const array& got, const array& wanted, double operands = 0, std::int64_t sampled = all_elements);
 
-/// The same where axis d of `got` is axis order[d] of `wanted`.
+/// measure() where axis d of `got` is axis order[d] of `wanted`.
 comparison measure(const array& got, const array& wanted, const std::vector<int>& order, double operands,
                    std::int64_t sampled = all_elements);
 

@@ -125,7 +125,7 @@ class integer_demands {
     if (from <= to) d->stay_within(from, to);
   }
 
-  /// The same for a product with, or a quotient by, positive constants.
+  /// What x must be within so that the product with, or the quotient by, positive constants is what is asked of it.
   void pass_back_product(const node& n, const demand& wanted) {
     const std::size_t x = n.op == "Mul" && constant_range(n, 0) ? 1 : 0;
     const auto c = constant_range(n, 1 - x);

@@ -29,7 +29,7 @@ using source_change =
 /// Looks at the file before it is written.
 using file_visitor = std::function<void(const model_file&)>;
 
-/// The same as convert(), of what `change` makes of the source, which is also what the result is checked against.
+/// convert() of what `change` makes of the source, which is also what the result is checked against.
 exit_code convert_changed(const convert_options& o, command_files& files, const source_change& change,
                           const file_visitor& visit);
 

@@ -10,7 +10,7 @@ namespace nsk::tool {
 /// capitals alone) and what the generated class uses itself gets the fallback and an underscore in front.
 std::string identifier_of(const std::string& name, const char* fallback);
 
-/// The same for a namespace in the global scope, where functions of the C library have names too.
+/// identifier_of() for a namespace in the global scope, where functions of the C library have names too.
 std::string namespace_of(const std::string& name, const char* fallback);
 
 /// Returns a name for a comment: without line breaks and control characters, what joins lines, what changes the

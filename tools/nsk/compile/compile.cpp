@@ -49,7 +49,7 @@ void add_facts(plan& p, const model_facts& facts) {
     }
 }
 
-/// The same as text for people, in the file's metadata.
+/// Puts what the source says into the file's metadata, as text for people.
 void describe_facts(const model_facts& facts, std::map<std::string, std::string>& metadata) {
   for (const auto& [key, text] : facts.about) metadata["about." + key] = text;
   for (const auto& [name, port] : facts.ports)

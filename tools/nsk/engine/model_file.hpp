@@ -18,7 +18,7 @@ struct model_file {
 /// Reads and verifies a model; a small one is expanded. Refuses, saying what the file is, why it cannot be used, and
 /// what to do.
 model_file open_model(const std::string& path);
-/// The same for bytes that were just made; `name` is what messages call them.
+/// open_model() for bytes that were just made; `name` is what messages call them.
 model_file open_model(const std::vector<std::byte>& bytes, const std::string& name);
 
 /// Number of the variant of this name; 0 for an empty name. Refuses unknown ones, listing those that there are.

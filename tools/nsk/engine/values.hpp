@@ -11,7 +11,7 @@ namespace nsk::tool {
 
 /// Copies inputs, in the source's order of axes, to those of the runner; each input of the variant has an array.
 void give_inputs(runner& r, const variant_view& v, const std::map<std::string, array>& inputs);
-/// The same with the states: arrays as they are stored.
+/// give_inputs() with the states, whose arrays are as they are stored.
 void give_inputs_and_states(runner& r, const variant_view& v, const std::map<std::string, array>& inputs);
 /// Returns output `i` in the source's order of axes.
 array output_of(inference& r, const variant_view& v, int i);

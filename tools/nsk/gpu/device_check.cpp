@@ -30,7 +30,7 @@ void copy_buffer(const tensor_info& t, runner& cpu, device_runner& device) {
   device.write(b.offset, cpu.tensor(t.index()) - t.offset(), b.bytes);
 }
 
-/// The same of the buffers of a step.
+/// Copies the buffers of a step's operands to the device, as the CPU has them now.
 void copy_operands(const step_view& s, runner& cpu, device_runner& device) {
   std::set<int> copied;
   const auto copy = [&](const tensor_info& t) {

@@ -186,7 +186,7 @@ class device_session final : public device_runner {
   static void require(const gpu::status& s) {
     if (!s) refuse("the device refused it: " + status_text(s) + ".");
   }
-  /// The same for making the session; names the pipeline.
+  /// require() for making the session: the message names the pipeline.
   void require_opened(const gpu::status& s) const {
     if (s.place() == status_place::pipeline && s.where() >= 0)
       refuse("pipeline " + std::to_string(s.where()) + " (" +

@@ -21,7 +21,7 @@ namespace nsk::tool {
 /// reads less then.
 nlohmann::json gpu_plan_report(const variant_view& v, span<const std::byte> weights, const half_options& halves = {});
 
-/// The same as text; `weight_bytes` is the size of the weights section, which is uploaded whole.
+/// gpu_plan_report() as text; `weight_bytes` is the size of the weights section, which is uploaded whole.
 std::string gpu_plan_text(const nlohmann::json& plan, std::uint64_t weight_bytes, const text_style& style = {});
 
 /// One line, and one for each kind of steps without a shader: what they lack and how many there are.
