@@ -25,7 +25,7 @@ std::size_t sequence_at(std::string_view s, std::size_t i) {
   return overlong || outside ? 0 : length;
 }
 
-/// The same, but 0 for a control character.
+/// sequence_at(), but 0 for a control character.
 std::size_t character_at(std::string_view s, std::size_t i) {
   const std::size_t length = sequence_at(s, i);
   const auto first = static_cast<std::uint8_t>(s[i]),

@@ -24,7 +24,7 @@ inline constexpr double usual_tile_us = 100;
 /// usual_macs_per_us.
 nlohmann::json inspect(const model& m, std::size_t file_bytes, const device_profile* profile = nullptr);
 
-/// The same as text for a terminal or a file.
+/// inspect() as text for a terminal or a file.
 std::string inspect_text(const nlohmann::json& report, const text_style& style = {});
 
 /// One line about a variant's longest tile; two where it is longer than the model was converted for, naming the step.

@@ -21,7 +21,7 @@ class constant_reader {
 
   /// Reads a constant. Its elements belong to the reader.
   wire::tensor read(const fields& f);
-  /// The same as an array.
+  /// Reads a constant as an array, which belongs to the reader.
   const array& read_array(const fields& f);
   /// What the file holds, of the constant with "permute" that was read last.
   std::shared_ptr<const stored_constant> stored(const fields& f) const;

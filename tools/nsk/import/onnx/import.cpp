@@ -216,7 +216,7 @@ class importer {
     g.nodes.push_back(std::move(n));
   }
 
-  /// The same for a node Constant whose attribute holds strings. Returns whether it does.
+  /// set_text() for a node Constant whose attribute holds strings. Returns whether it does.
   static bool set_text(graph& g, const node& n, const wire::attribute& a) {
     const bool tensor = a.t && holds_text(*a.t), one = a.name == "value_string" && a.s,
                list = a.name == "value_strings" && !a.strings.empty();

@@ -20,15 +20,15 @@ inline constexpr int newest_onnx_opset =
 /// producer or with two.
 graph import_onnx(const std::filesystem::path& file);
 
-/// The same from bytes; `folder` is where external data is, `name` is what messages call the model. Where the graph has
-/// all values that `outputs` names, the rest is left out, refused or not.
+/// Reads a model from bytes; `folder` is where external data is, `name` is what messages call the model. Where the
+/// graph has all values that `outputs` names, the rest is left out, refused or not.
 graph import_onnx(const std::byte* bytes, std::size_t size, const std::filesystem::path& folder,
                   const std::string& name, const std::vector<std::string>& outputs = {});
 
 namespace wire {
 struct model;
 }
-/// The same from messages that were read or made otherwise. With `own`, attributes of the converter's own that an
+/// Makes the graph of messages that were read or made otherwise. With `own`, attributes of the converter's own that an
 /// import makes (graph/recurrent.hpp) are allowed.
 graph import_onnx(wire::model m, const std::filesystem::path& folder, const std::string& name, bool own,
                   const std::vector<std::string>& outputs = {});

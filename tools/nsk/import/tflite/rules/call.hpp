@@ -70,7 +70,7 @@ class call {
     if (o == nullptr) fail("its options are missing. The file is damaged");
     return *o;
   }
-  /// The same of the older operators; null where they are absent.
+  /// The options of one of the older operators; null where they are absent.
   template <class Options>
   const Options* optional_options() const {
     return m_op.data->builtin_options_as<Options>();

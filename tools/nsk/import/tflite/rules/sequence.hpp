@@ -16,7 +16,7 @@ struct sequence {
   shape_t whole(std::int64_t length) const {
     return time_major ? shape_t{steps, batch, length} : shape_t{batch, steps, length};
   }
-  /// The same of one time step.
+  /// The shape of what has `length` numbers at one time step.
   shape_t one(std::int64_t length) const { return time_major ? shape_t{1, batch, length} : shape_t{batch, 1, length}; }
   /// Number of the time step that is computed as the i-th.
   std::int64_t nth(std::int64_t i) const { return backwards ? steps - 1 - i : i; }

@@ -255,7 +255,7 @@ void tensors::bind(int t, value_id v, bool image, bool any_shape) {
   f.made_as_image = image;
 }
 
-/// The same for a tensor that stores integers `v`: what they mean takes its place.
+/// Declares that `v` are the integers that tensor `t` stores: what they mean takes its place.
 void tensors::bind_stored(int t, value_id v, bool image) {
   forms& f = m_scope.forms_of[static_cast<std::size_t>(t)];
   f.stored = v;

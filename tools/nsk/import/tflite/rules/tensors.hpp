@@ -84,11 +84,11 @@ class tensors {
   /// Declares that `v` is tensor `t`, in the given form. Refuses another shape or type than the file says; with
   /// `any_shape` it says none.
   void bind(int t, value_id v, bool image, bool any_shape);
-  /// The same where `v` are the integers that tensor `t` stores.
+  /// bind() where `v` are the integers that tensor `t` stores.
   void bind_integers(int t, value_id v, bool image);
   /// Writes a variable tensor; stored ones keep integers.
   void write_variable(int t, value_id v);
-  /// The same where `v` are the integers that it stores.
+  /// write_variable() where `v` are the integers that it stores.
   void write_integers(int t, value_id v);
   std::string operator_name(const tflite_operator& o) const {
     return m_scope.prefix + o.name + "_" + std::to_string(o.index);
