@@ -34,7 +34,7 @@ struct quad_layer {
 
 /// Panels of all groups, one behind the other.
 std::vector<std::uint8_t> pack_quads(const quad_layer& l);
-/// The same channel by channel: the rows of a column of the window are a quad (netsuke/format/packing.hpp). `safe` is
+/// Packs quads channel by channel: the rows of a column of the window are one (netsuke/format/packing.hpp). `safe` is
 /// set where the weights are; those of rows that have two places are cut in two so that they are.
 std::vector<std::uint8_t> pack_depthwise_quads(const quad_layer& l, bool& safe);
 /// Whether the magnitudes of two neighbours of one sign in a quad never add up to more than 128, so that the sums of

@@ -24,7 +24,7 @@ class rewriter {
     return any;
   }
 
-  /// The same for a rule that leaves nothing to itself: what it makes, it does not match again.
+  /// sweep() for a rule that leaves nothing to itself: what it makes, it does not match again.
   template <class Pass>
   void sweep_once(bool (Pass::*rule)(std::size_t)) {
     static_cast<void>(sweep(rule));

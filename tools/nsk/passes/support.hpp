@@ -16,7 +16,7 @@ struct operator_support {
 /// Every line of the table, by family.
 const std::vector<operator_support>& supported_operators();
 
-/// The same for operators of TensorFlow Lite models; they become ONNX's.
+/// Every line of the table of operators of TensorFlow Lite models; they become ONNX's.
 const std::vector<operator_support>& supported_tflite_operators();
 
 /// Operators that have no kernel, but are folded where their inputs are constants or shapes; sorted.

@@ -53,7 +53,7 @@ class layers {
   /// An input that a step of the network has just written, with the border that the layer asks for: how layers find
   /// their inputs inside a network.
   value_id written(shape_t shape) { return node_of("Relu", preparation_name, {input(std::move(shape))}); }
-  /// The same for layers that do not ask for channels last, but find them so behind a convolution.
+  /// written() for layers that do not ask for channels last, but find them so behind a convolution.
   value_id written_channels_last(std::int64_t size, std::int64_t channels) {
     return node_of("Conv", preparation_name, {input({1, 4, size, size}), weights({channels, 4, 1, 1})});
   }
@@ -129,7 +129,7 @@ class layers {
     resolve(m_graph, {});
     return {name, compile({{"default", m_graph, {}}}, {})};
   }
-  /// The same with every step cut into blocks of `channels` elements of its last dimension.
+  /// done() with every step cut into blocks of `channels` elements of its last dimension.
   reference_network done_in_tiles(const std::string& name, std::uint32_t channels) {
     m_graph.name = name;
     resolve(m_graph, {});

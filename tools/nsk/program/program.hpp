@@ -43,8 +43,8 @@ struct dense_parameters {
 struct stored_range {
   int zero = 0, low = 0, high = 255;
 };
-/// The same of stored integers, by the rule of docs/reference/quantisation.md; input and output are uint8. One bias and
-/// scale per output channel. input_zero stands for 0 in the input; its part of the sums is in the bias. Where
+/// Convolution of stored integers, by the rule of docs/reference/quantisation.md; input and output are uint8. One bias
+/// and scale per output channel. input_zero stands for 0 in the input; its part of the sums is in the bias. Where
 /// residual_scale is not 0, the second input, uint8 of the output's shape, is added.
 struct quantized_conv_parameters {
   window w;

@@ -55,7 +55,7 @@ struct tensors_along {
 };
 tensors_along place_along(lowerer& l, const operation& o, int axis);
 
-/// The same for data and indices along an axis of the data.
+/// Tensors of the data and indices of a gather and of its result, and where the axis that is indexed is in them.
 struct gathered_tensors {
   int data, indices, output, axis;
 };

@@ -44,7 +44,7 @@ struct stored_product {
 
 /// Whether input and result are of bytes, and their zero points are bytes.
 bool is_of_bytes(const context& c, const stored_product& p);
-/// The same product with an input of uint8, and as its result uint8 that become the node's output by finish_unsigned.
+/// `p` with an input of uint8, and as its result uint8 that become the node's output by finish_unsigned.
 stored_product unsigned_product(context& c, stored_product p);
 void finish_unsigned(context& c, int result);
 /// What is taken off weights so that int8 holds them; nothing where no number does.

@@ -16,7 +16,7 @@ std::int64_t class_count(const context& c);
 /// Makes output 0, where something reads it: labels of the largest of scores [rows, classes]. Refuses labels that are
 /// texts.
 void label_largest(context& c, int scores);
-/// The same of two classes: the label of the second one where its scores [rows, 1] are above a threshold.
+/// label_largest() of two classes: the label of the second one where its scores [rows, 1] are above a threshold.
 void label_above(context& c, int score, double threshold);
 /// Makes `result` of scores: NONE, LOGISTIC or SOFTMAX of them.
 void transform_scores(context& c, int scores, const std::string& transform, int result);

@@ -35,7 +35,7 @@ class context {
   const value& output(std::size_t i = 0) const { return m_graph.values[static_cast<std::size_t>(output_id(i))]; }
   const shape_t& out_shape(std::size_t i = 0) const { return output(i).shape; }
 
-  // The same in the program.
+  // The node's inputs and outputs in the program.
   /// Input `i`; no_value when absent.
   int in(std::size_t i) { return has(i) ? of(op().inputs[i]) : no_value; }
   int out(std::size_t i = 0) { return of(output_id(i)); }

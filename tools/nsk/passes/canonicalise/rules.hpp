@@ -16,7 +16,7 @@ enum class element_types { float32, any };
 struct rule {
   void (*rewrite)(context&);
   element_types takes = element_types::float32;
-  /// The same for inputs of int32 or int64, where `rewrite` takes float32 and the engine computes integers too.
+  /// Rewrites a node of int32 or int64, where `rewrite` takes float32 and the engine computes integers too.
   void (*rewrite_integers)(context&) = nullptr;
 };
 

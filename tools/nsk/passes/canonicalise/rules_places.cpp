@@ -156,7 +156,7 @@ class float_range {
   int m_delta, m_zero = no_value, m_difference = no_value, m_sign = no_value, m_error = no_value;
 };
 
-/// The same for int64.
+/// How many elements a Range of int64 has (int64 [1]), all inputs being numbers [1] of int64.
 int count_of_integers(context& c, int start, int limit, int delta) {
   const auto number = [&](const char* name, std::int64_t value) {
     return constant_integers(c, name, {1}, element::i64, {value});

@@ -87,7 +87,7 @@ class transposed_node {
 void write_transposition(context& c, transposed_images i);
 /// Writes the node, which has three spatial axes, to `result`; a computed bias is left out.
 void transpose_volume(context& c, const std::vector<axis_of_transpose>& axes, int result);
-/// The same where the weights are computed, for one to three spatial axes; any bias is left out.
+/// Writes the node to `result` where its weights are computed, for one to three spatial axes; any bias is left out.
 void transpose_by_computed_weights(context& c, const std::vector<axis_of_transpose>& axes, int result);
 
 }

@@ -133,7 +133,7 @@ void emit_pool_of_images(context& c, const spatial_window& s, int from, int resu
   c.emit(std::move(p), {from}, result);
 }
 
-/// The same maxima with one axis of the window at a time.
+/// Pools the maxima of images with one axis of the window at a time.
 void emit_maxima_by_axes(context& c, const spatial_window& s, int from, int result) {
   spatial_window down = s, along = s;
   down.w.kernel_w = down.w.stride_w = down.w.dilation_w = along.w.kernel_h = along.w.stride_h = along.w.dilation_h = 1;

@@ -19,7 +19,7 @@ struct window_axis {
 /// Strides, dilations, pads and auto_pad of a node, for any number of spatial axes and a kernel of these lengths.
 std::vector<window_axis> window_axes(const context& c, const node& attributes, const shape_t& input,
                                      const std::vector<std::int64_t>& kernel, const shape_t& output);
-/// The same for one or two spatial axes.
+/// window_axes() as one window, for one or two spatial axes.
 /// `attributes` is the context's node, or one like it with the attributes of some of its axes.
 spatial_window window_of(const context& c, const node& attributes, const shape_t& input,
                          const std::vector<std::int64_t>& kernel, const shape_t& output);
