@@ -80,7 +80,7 @@ std::optional<float_layer> convolution(const graph& g, const node& n) {
   return l;
 }
 
-/// The same of a transposed convolution, whose own weights are [depth][channels][kernel_h][kernel_w].
+/// Weights of a transposed convolution in that order; its own are [depth][channels][kernel_h][kernel_w].
 std::optional<float_layer> transposition(const graph& g, const node& n) {
   const array* w = floats(g, n, 1);
   if (w == nullptr || w->shape.size() < 3 || w->shape.size() > 4 || n.integer("group", 1) != 1) return std::nullopt;
@@ -98,7 +98,7 @@ std::optional<float_layer> transposition(const graph& g, const node& n) {
   return l;
 }
 
-/// The same of x times a matrix, whose columns are channels unless it is transposed.
+/// Weights of x times a matrix, whose columns are channels unless it is transposed.
 std::optional<float_layer> product(const graph& g, const node& n) {
   const bool gemm = n.op == "Gemm", transposed = gemm && n.integer("transB", 0) != 0;
   const array* w = floats(g, n, 1);

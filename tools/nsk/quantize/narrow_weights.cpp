@@ -330,7 +330,7 @@ bool name_kept(std::map<std::string, std::string>& metadata, weight_format forma
   return metadata == before;
 }
 
-/// The same of a file; nothing where it does not say.
+/// Which layers a file says to keep float32, with the reasons; nothing where it does not say.
 std::optional<kept_layers> named_kept(const model& m, weight_format format) {
   kept_layers named;
   bool says = false;

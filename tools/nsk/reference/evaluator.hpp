@@ -26,7 +26,7 @@ class evaluator {
   std::map<std::string, array> run(const std::map<std::string, array>& inputs, bool keep_all = false) const {
     return run(inputs, keep_all, nullptr);
   }
-  /// The same; `observe` sees each value of the main graph when it is computed, floats as f64, and may change its
+  /// run() in which `observe` sees each value of the main graph when it is computed, floats as f64, and may change its
   /// elements: what follows is computed from them.
   using observer = std::function<void(const std::string& name, array& value)>;
   std::map<std::string, array> run(const std::map<std::string, array>& inputs, bool keep_all,

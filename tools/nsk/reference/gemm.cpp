@@ -41,7 +41,7 @@ NSK_REFERENCE_CLONES void full_tile(std::int64_t depth, const operands& o) {
     for (std::int64_t j = 0; j < tile_columns; ++j) o.c[i * o.ldc + j] = sum[i][j];
 }
 
-/// The same for tiles cut by an edge.
+/// One tile of c that an edge cuts to `rows` x `columns`, over `depth` steps.
 void edge_tile(std::int64_t rows, std::int64_t columns, std::int64_t depth, const operands& o) {
   for (std::int64_t i = 0; i < rows; ++i)
     for (std::int64_t p = 0; p < depth; ++p)

@@ -53,7 +53,7 @@ class call {
   std::size_t rank(std::size_t i) const { return required(i).shape.size(); }
   /// Values of an input; refuses unknown ones, because then the output's shape depends on data.
   const array& data(std::size_t i) const;
-  /// The same as numbers of one type; refuses inputs of another.
+  /// data() as numbers of one type; refuses inputs of another.
   const double* floats(std::size_t i) const {
     const array& a = data(i);
     if (a.type != element::f64) fail("input " + std::to_string(i) + " must be of a float type");

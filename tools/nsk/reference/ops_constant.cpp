@@ -76,7 +76,7 @@ void evaluate_eye_like(call& c) {
 /// Elements of a Range; below 0 where it runs the other way.
 double length_of_range(const call& c) { return std::ceil((c.scalar(1) - c.scalar(0)) / c.scalar(2)); }
 
-/// The same, at most `bound`; 0 where no number of steps leads there.
+/// Elements of a Range, at most `bound`; 0 where no number of steps leads there.
 i64 bounded_length(const call& c, i64 bound) {
   const double length = length_of_range(c), difference = c.scalar(1) - c.scalar(0);
   const bool exists = c.scalar(2) != 0 && std::isfinite(difference) && length > 0;

@@ -55,7 +55,7 @@ const graph& no_graph() {
   return none;
 }
 
-/// The same product of real numbers, without bias.
+/// The product that `n` is, but of real numbers and without bias.
 node plain_product(const node& n) {
   node plain = n;
   plain.op = is_transposed(n) ? "ConvTranspose" : is_conv(n) ? "Conv" : n.op == "QGemm" ? "Gemm" : "MatMul";

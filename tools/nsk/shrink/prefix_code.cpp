@@ -34,7 +34,7 @@ std::array<int, byte_values> shortest_lengths(const byte_counts& counts) {
   return lengths;
 }
 
-/// The same with none above max_code_bits: counts are brought nearer to each other until that is so.
+/// shortest_lengths() with none above max_code_bits: counts are brought nearer to each other until that is so.
 std::array<int, byte_values> limited_lengths(byte_counts counts) {
   for (;;) {
     const std::array<int, byte_values> lengths = shortest_lengths(counts);

@@ -30,7 +30,7 @@ value_id constant_bias(speller& s, const visibility& v, double hidden) {
   return s.keep(std::move(bias));
 }
 
-/// The same where `before`, [batch, 1, 1, 1] and int64, is data.
+/// constant_bias() where `before`, [batch, 1, 1, 1] and int64, is data.
 value_id computed_bias(speller& s, const visibility& v, value_id before, double hidden) {
   array distance = s.make(element::i64, {1, 1, v.rows, v.columns});
   for (std::int64_t i = 0; i < distance.count(); ++i) distance.set_integer(i, i % v.columns - i / v.columns);

@@ -27,7 +27,7 @@ class node_placer {
   node take();
   /// Puts a node before those that wait.
   void place(node n) { m_waiting.push_back(std::move(n)); }
-  /// The same for several, the last one first.
+  /// Puts several nodes before those that wait; the last one is taken first.
   void place(std::vector<node> nodes);
   /// Puts the nodes of a graph in the place of `n`: its inputs are the values given, its outputs become `outputs`.
   /// Refuses more than 64 MiB of nodes and values in all.

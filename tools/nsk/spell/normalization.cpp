@@ -31,7 +31,7 @@ void skip_layer(speller& s) {
   s.give(0, "LayerNormalization", {sum, s.in(2), s.maybe(3)}, {{"axis", std::int64_t{-1}}, {"epsilon", epsilon}});
 }
 
-/// The same without a mean.
+/// RMSNormalization along the last axis of what is added first.
 void skip_root_mean_square(speller& s) {
   const float epsilon = s.op().number("epsilon", 1e-12f);
   const value_id sum = residual(s, 3);

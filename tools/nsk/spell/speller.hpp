@@ -51,10 +51,10 @@ class speller {
 
   /// Adds a node behind those before. Returns its first result.
   value_id add(const char* op, std::vector<value_id> inputs, attributes a = {});
-  /// The same for an operator with several results.
+  /// add() for an operator with several results, all of which it returns.
   std::vector<value_id> add_several(const char* op, std::vector<value_id> inputs, std::size_t results,
                                     attributes a = {});
-  /// The same, whose first result is output `i` of the node; nothing where nothing reads it.
+  /// add() of a node whose first result is output `i` of the node; nothing where nothing reads it.
   void give(std::size_t i, const char* op, std::vector<value_id> inputs, attributes a = {});
   /// The node that was added last, whose opset and name may be set.
   node& last() { return m_nodes.back(); }

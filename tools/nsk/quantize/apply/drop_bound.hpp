@@ -22,7 +22,7 @@ class bound_judge {
   /// What the last one reached: the error as a share, dB, the share of samples with another class, or by how much the
   /// metric is lower.
   double reached() const { return m_reached; }
-  /// The same in words: "the outputs are off by 0.02 of their magnitude".
+  /// What the last one reached in words: "the outputs are off by 0.02 of their magnitude".
   std::string said() const;
 
  private:

@@ -83,7 +83,7 @@ template <class F>
 void for_each_made(layer_weights& w, std::size_t channel, F f) {
   for (std::size_t i = 0; i < w.per_channel(); ++i) f(w.values[channel * w.per_channel() + i]);
 }
-/// The same for those that read an input channel.
+/// Calls f(weight) for the weights that read an input channel.
 template <class F>
 void for_each_read(layer_weights& w, std::size_t channel, std::size_t all, F f) {
   const auto depth = static_cast<std::size_t>(w.depth), taps = static_cast<std::size_t>(w.kernel_h * w.kernel_w),

@@ -28,7 +28,7 @@ class network {
   variant_source without(const std::set<std::string>& kept, const std::vector<value_id>& watched = {},
                          std::vector<std::string>* floats = nullptr) const;
   variant_source with_only(const std::string& name) const;
-  /// The same as without(), with the ports that the choices name as stored integers. `ports` gets what these mean.
+  /// without() with the ports that the choices name as stored integers. `ports` gets what these mean.
   variant_source with_integer_ports(const std::set<std::string>& kept, std::map<std::string, stored_port>& ports) const;
   /// The float network, with more outputs.
   variant_source watched(const std::vector<value_id>& ids) const;

@@ -88,7 +88,7 @@ bool byte_functions::find_axis(chain& c) const {
          (c.axis != 0 && x[c.axis] <= max_channels && count_of(x) / x[c.axis] >= min_elements_of_channel);
 }
 
-/// The same nodes once more, behind every byte, where they fold to a constant; last first.
+/// The nodes of `c` once more, behind every byte, where they fold to a constant; last first.
 std::vector<node> byte_functions::table_of(const node& q, const chain& c, value_id table) {
   const element type = m_placer.at(c.source->inputs[0]).type;
   const shape_t& x = m_placer.at(c.source->inputs[0]).shape;

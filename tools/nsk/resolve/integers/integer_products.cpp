@@ -180,7 +180,7 @@ std::optional<node> integer_products::product(const node& q, const node& made) {
   return n;
 }
 
-/// The same of a convolution to whose result stored numbers of its shape are added.
+/// product() of a convolution to whose result stored numbers of its shape are added.
 std::optional<node> integer_products::sum(const node& q, const node& add) {
   for (const std::size_t i : {0, 1}) {
     const node *conv = made(add.inputs[i]), *residual = widened(add.inputs[1 - i]);

@@ -25,10 +25,10 @@ class changed_lengths {
 
   /// What `number` is now where it was one of these lengths in the source. Numbers below 2 are no lengths.
   std::vector<std::int64_t> of(std::int64_t number) const;
-  /// The same of single axes.
+  /// What `number` is now where it was the length of a single axis in the source.
   std::vector<std::int64_t> of_axis(std::int64_t number) const;
-  /// The same where it was one of them, or at most four more or less than a single axis, or two to four times as many,
-  /// or a half, third or quarter.
+  /// of(), and what `number` is now where it was at most four more or less than a single axis, or two to four times as
+  /// many, or a half, third or quarter.
   std::vector<std::int64_t> near(std::int64_t number) const;
   /// Whether neighbouring axes changed and have as many elements as before: what is merged of them does not show it.
   bool hides_one() const { return m_hides_one; }

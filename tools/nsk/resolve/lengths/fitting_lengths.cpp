@@ -99,7 +99,7 @@ class search {
       return false;
     }
   }
-  /// The same, and with numbers that decide.
+  /// Whether `t` fits as it is, or with numbers that decide, which it then gets.
   bool fits_with_choices(trial& t) {
     if (fits(t)) return true;
     trial chosen = with_choices(m_graph, t);

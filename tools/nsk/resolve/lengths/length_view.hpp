@@ -113,11 +113,11 @@ class length_view : public graph_pair {
 
   /// Notes that the graph may be another one than the source's author would export, of the same shapes.
   void mark_ambiguous_for_good(const node& n, const std::string& why);
-  /// The same where it is because of numbers, unless --constant settles them.
+  /// mark_ambiguous_for_good() where it is because of numbers, unless --constant settles them.
   void doubt(const node& n, const std::string& why);
-  /// The same where shapes may be others, and nothing behind the node says anything: throws no_reading.
+  /// doubt() where shapes may be others, and nothing behind the node says anything: throws no_reading.
   void stop(const node& n, const std::string& why);
-  /// The same for numbers that are not understood, whatever the choice.
+  /// Throws no_reading for numbers that are not understood, whatever the choice.
   [[noreturn]] void give_up(const node& n, const std::string& why) const;
   const constant_choice* choice_of(const node& n) const;
 
@@ -151,7 +151,7 @@ void follow_rows(length_view& view, const node& n);
 void note_merges(length_view& view, const node& n);
 /// Notes what shows that the results of a node are not what the source's author would export.
 void check_ambiguous_results(length_view& view, const node& n);
-/// The same of a node one of whose operands has other lengths.
+/// Notes what shows that a node, one of whose operands has other lengths, is not what the author would export.
 void check_ambiguous_node(length_view& view, const node& n);
 
 /// The pads that auto_pad SAME_UPPER gives an axis, before and behind it.
