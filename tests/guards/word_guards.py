@@ -15,6 +15,9 @@ FORBIDDEN = {
 IN_NAMES = {"most": "max_, maximum", "least": "min_, minimum"}
 # Texts that begin so name a limit.
 LIMIT = re.compile(r"^\W*(Most|Least|most|least)\s+(?=\w+s\b)(?!(of|tensors)\b)")
+# Comments that open so have no subject: the reader looks for it in the comment before. "The same numbers as f()" has one.
+BEHIND_SAME = "again along and as at before behind but by for from if in less of on once through to until when where with without"
+NO_SUBJECT = re.compile(rf"^\W*(?:<summary>)?(The same)(?:[,.;:]|\s+(?:{BEHIND_SAME.replace(' ', '|')})\b)")
 EXCEPTIONS = {
     "most_per_class": "a field of the file format, and a key of the files that nsk json writes",
     "most_common": "Python's collections.Counter",
@@ -62,6 +65,9 @@ def wrong_words(kind, text):
         limit = LIMIT.match(text)
         if limit:
             yield limit.start(1), limit.group(1), "Maximum number of, Minimum number of"
+        hidden = NO_SUBJECT.match(text)
+        if hidden:
+            yield hidden.start(1), hidden.group(1), "what it is: verb and result, or the function that it is like and the difference"
 
 
 def plain_words(tree):
@@ -97,6 +103,7 @@ GUARDS = {
         ("a comment of another word", lambda t: t.plant("seeded.hpp", "/// Rows of one instant.\nint rows();\n")),
         ("a comment in which nobody does something", lambda t: t.plant("seeded.hpp", "/// Rows that nobody reads.\nint rows();\n")),
         ("a comment that names a limit", lambda t: t.plant("seeded.hpp", "/// Most rows of one call.\nint rows();\n")),
+        ("a comment without its subject", lambda t: t.plant("seeded.hpp", "/// The same for floats.\nint rows();\n")),
         ("a message of another word", lambda t: t.plant("seeded.hpp", 'constexpr auto text = "the axes are exchanged";\n')),
         ("a file's name", lambda t: t.plant("forest_plan.hpp", "")),
         ("a document", plant_document("# Seeded\n\nThe tensor lies in the arena.\n")),
