@@ -51,9 +51,9 @@ static void think(const yard& world, nsk::batcher& crowd, std::vector<thought>& 
                   counts& all, int frame, std::size_t thread, std::size_t threads) {
   for (std::size_t i = thread; i < thoughts.size(); i += threads) {
     thought& t = thoughts[i];
-    const int agent = static_cast<int>(i);
-    if (t.asked_in >= 0 && crowd.answered(agent)) {
-      must(crowd.read<float>(agent, k_chosen, {&actions[i * yard::actions], yard::actions}));
+    const int id = static_cast<int>(i);
+    if (t.asked_in >= 0 && crowd.answered(id)) {
+      must(crowd.read<float>(id, k_chosen, {&actions[i * yard::actions], yard::actions}));
       int wait = frame - t.asked_in, longest = all.longest_wait;
       while (wait > longest && !all.longest_wait.compare_exchange_weak(longest, wait)) continue;
       t.asked_in = -1;
@@ -61,7 +61,7 @@ static void think(const yard& world, nsk::batcher& crowd, std::vector<thought>& 
     if (t.asked_in >= 0 || frame < t.next_frame) continue;
     const agent& a = world.agents()[i];
     nsk::batch_row row;
-    if (!crowd.ask(agent, row)) {  // queue_full: it drives on as before, and asks in the next frame
+    if (!crowd.ask(id, row)) {  // queue_full: it drives on as before, and asks in the next frame
       ++all.full;
       continue;
     }
@@ -78,13 +78,13 @@ static void think(const yard& world, nsk::batcher& crowd, std::vector<thought>& 
 static void compare_with_single_runs(const nsk::batcher& crowd, policy& alone, const std::vector<thought>& thoughts,
                                      counts& all) {
   for (int row = 0; row < crowd.served(); ++row) {
-    const int agent = crowd.served_agent(row);
-    const thought& t = thoughts[static_cast<std::size_t>(agent)];
+    const int id = crowd.served_agent(row);
+    const thought& t = thoughts[static_cast<std::size_t>(id)];
     float expected[yard::actions], answered[yard::actions];
     must(alone.write<float>(k_seen, t.seen));
     alone.run();
     must(alone.read<float>(k_chosen, expected));
-    must(crowd.read<float>(agent, k_chosen, answered));
+    must(crowd.read<float>(id, k_chosen, answered));
     all.wrong += std::memcmp(expected, answered, sizeof expected) != 0;
   }
 }
