@@ -6,7 +6,7 @@
   prose.py PAGE.md ...     the figures of these pages, and what is too long on them
 
 Held are README.md, CONTRIBUTING.md, SECURITY.md and every page below docs/, those that a program writes included. CHANGELOG.md is
-a list that nothing reads from end to end, and is not. docs/measurements/ may have numbers anywhere.
+a list that is not read from end to end, and is not. docs/measurements/ may have numbers anywhere.
 
 Text is what stays without code blocks, tables, headings, comments, tags, link targets. A code span is one word. Every item of
 a list is a paragraph. A number is a figure as in "1.47 ms", "128 rows", "40 %" or "3x3" (one number). Part of a name is none: C++17, int8,

@@ -17,11 +17,11 @@ class port_view {
   /// Physical shape: images are [N, H, W, C].
   span<const std::int32_t> shape() const { return tensor().shape(); }
   std::int64_t elements() const { return tensor().elements(); }
-  /// Elements of the first `rows` rows of a batch of `batch`; of all where `rows` is 0, or the port has no rows.
-  std::size_t elements_of_rows(int rows, int batch) const {
+  /// Elements of the first `rows` rows of the variant's batch; of all where `rows` is 0, or the port has no rows.
+  std::size_t elements_of_rows(int rows) const {
     const auto all = static_cast<std::size_t>(elements());
     const bool cut = rows > 0 && tensor().batch() > 0;
-    return cut ? all / static_cast<std::size_t>(batch) * static_cast<std::size_t>(rows) : all;
+    return cut ? all / m_variant->batch() * static_cast<std::size_t>(rows) : all;
   }
   std::size_t bytes() const { return tensor().bytes(); }
   /// Shape in the source model; equal to shape() where the file has none.

@@ -341,7 +341,7 @@ class session {
     return m_arena + m_variant.shared_bytes() + static_cast<std::size_t>(lane) * m_variant.lane_bytes();
   }
 
-  std::size_t elements_in_use(const port_view& p) const { return p.elements_of_rows(m_rows, m_variant.batch()); }
+  std::size_t elements_in_use(const port_view& p) const { return p.elements_of_rows(m_rows); }
   template <class Byte>
   checked_span<Byte> bytes_of(int i, status_place place) const {
     const bool is_input = place == status_place::input;

@@ -139,7 +139,7 @@ TEST_CASE("checked_device objects to copies that are no whole words inside their
 
 TEST_CASE("checked_device objects to hazards between copies, dispatches and textures") {
   recording r;
-  SUBCASE("two dispatches that is not known") { r.dispatch(), r.dispatch(), r.check_text("barrier is missing"); }
+  SUBCASE("two dispatches that it does not know") { r.dispatch(), r.dispatch(), r.check_text("barrier is missing"); }
   SUBCASE("copy into what is read") {
     r.device.copy(r.list, r.arena, 0, r.weights, 0, 16);
     r.device.copy(r.list, r.weights, 12, r.arena, 512, 16);

@@ -47,8 +47,8 @@ crop_options crop_of(const call& c, const named_options& o, std::int64_t landmar
   crop.scale_x = o.number("scale_x", 0);
   crop.scale_y = o.number("scale_y", 0);
   crop.subset = o.integers("subset_idxs");
-  const bool there = crop.left < landmarks && crop.right < landmarks && !crop.subset.empty();
-  c.require(there && crop.scale_x > 0 && crop.scale_y > 0, "its options contradict the landmarks");
+  const bool known = crop.left < landmarks && crop.right < landmarks && !crop.subset.empty();
+  c.require(known && crop.scale_x > 0 && crop.scale_y > 0, "its options contradict the landmarks");
   for (const std::int64_t i : crop.subset)
     c.require(i >= 0 && i < landmarks, "its subset names a landmark that does not exist");
   return crop;
