@@ -94,8 +94,8 @@
     "an output differs from the recorded one: this build, machine or device does not compute what the "               \
     "converter did; run another build, or on the CPU, and report it")                                                 \
   X(other_ports, port,                                                                                                \
-    "inputs, outputs or states differ from those that the model, the batcher or a recurrent state has: open "         \
-    "another session")                                                                                                \
+    "inputs, outputs, states or recurrent states differ from those that the model, the batcher or a recurrent "       \
+    "pair has: open another session")                                                                                 \
   X(bad_batch, step,                                                                                                  \
     "the rows of a batch do not fit a tensor, or a step does not keep them apart: the file is damaged, "              \
     "convert it again")                                                                                               \

@@ -102,15 +102,15 @@ def crowd(programs, folder):
     model, trace = folder / "agent_of_many.nsk", folder / "crowd.json"
     must("convert", REPOSITORY / "examples" / "models" / "yard_agent.onnx", "-o", model, "--batch-max", "128",
          "--output-value", "deterministic_continuous_actions", "--quiet")
-    for places in (64, 1000):
-        said = call(programs / "crowd", model, "--frames", 40, "--places", places, "--trace", trace)
+    for slots in (64, 1000):
+        said = call(programs / "crowd", model, "--frames", 40, "--slots", slots, "--trace", trace)
         found = re.search(r"(\d+) rows asked, (\d+) found the queue full, (\d+) answered in (\d+) runs\n.*?(\d+) answers differ", said, re.DOTALL)
         asked, full, answered, runs, wrong = (int(n) for n in found.groups())
         log = json.loads(said.splitlines()[-1])
-        good = wrong == 0 and runs == log["runs"] and asked - places <= answered <= asked and (full > 0) == (places < 1000)
+        good = wrong == 0 and runs == log["runs"] and asked - slots <= answered <= asked and (full > 0) == (slots < 1000)
         stages = [e["name"] for e in json.loads(trace.read_text())["traceEvents"] if e["ph"] == "X"]
         if not good or log["p50_us"] > log["p99_us"] or stages != ["input", "inference", "output"] * 40:
-            raise SystemExit(f"crowd, {places} places: {said}")
+            raise SystemExit(f"crowd, {slots} slots: {said}")
 
 
 def avatar(programs, folder):
