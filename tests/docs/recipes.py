@@ -8,6 +8,7 @@ Results are compared with ONNX Runtime. The patches also say how many files each
 import os
 import pathlib
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -17,7 +18,7 @@ import numpy as np
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "models" / "support"), str(HERE.parent / "guards")]
-from common import compile_file, link, parallel  # noqa: E402
+from common import READ_WHOLE, compile_file, is_clang, link, parallel  # noqa: E402
 from models import REPOSITORY, TOOL, onnx_session  # noqa: E402
 
 # Files that people write, at most, by patch.
@@ -26,6 +27,8 @@ FOLDERS = ("include", "schema", "tools", "docs", "examples/devices", "tests/kern
 LIBRARY = os.environ.get("NSK_TOOL_LIBRARY", str(pathlib.Path(TOOL).parent / "tools/nsk/libnsk_tool.a"))
 # Unoptimised clang takes a third of the time of g++.
 COMPILER = next(c for c in (os.environ.get("NSK_CLANGXX", "clang++"), os.environ.get("NSK_GXX", "g++")) if shutil.which(c))
+STANDARD = ("algorithm", "array", "chrono", "cmath", "cstdint", "cstdio", "cstring", "filesystem", "fstream", "functional", "iostream", "map", "memory", "optional", "set", "sstream",
+            "string", "string_view", "tuple", "unordered_map", "utility", "vector")
 SYSTEM_HEADERS = [f for path in dict.fromkeys(os.environ.get("NSK_TOOL_INCLUDES", "").split(",")) if path for f in ("-idirafter", path)]
 
 
@@ -83,16 +86,28 @@ def affected_sources(folder):
     return [s for s in sources if differs(s)], len(sources)
 
 
+def standard_headers(folder, objects, flags):
+    """Flags with which clang reads the headers of the language once for many sources: they are most of what an unoptimised source costs."""
+    if not is_clang(COMPILER):
+        return []
+    header = objects / "standard.hpp"
+    header.write_text("".join(f"#include <{name}>\n" for name in STANDARD))
+    must([*shlex.split(COMPILER), *flags, READ_WHOLE, "-x", "c++-header", header, "-o", f"{header}.pch"], folder)
+    return ["-include-pch", f"{header}.pch"]
+
+
 def compiled(folder, sources, flags, objects):
     """Compiles sources, two at a time, and returns the object files."""
     class tree:  # what compile_file wants to know
         root = folder
 
     objects.mkdir(exist_ok=True)
+    flags = ["-std=c++17", "-O0", *flags, *SYSTEM_HEADERS]
+    flags += standard_headers(folder, objects, flags)
 
     def one(source):
         output = objects / (str(source.relative_to(folder)).replace("/", "_") + ".o")
-        said = compile_file(COMPILER, source.relative_to(folder), output.relative_to(folder), tree, ["-std=c++17", "-O0", *flags, *SYSTEM_HEADERS])
+        said = compile_file(COMPILER, source.relative_to(folder), output.relative_to(folder), tree, flags)
         if said:
             raise SystemExit(f"{source.relative_to(folder)} does not compile:\n{said[:3000]}")
         return output
