@@ -18,11 +18,11 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 GUARDS = ROOT / "tests" / "guards" / "guard.py"
 ENGINE = "test_engine_neon" if platform.machine() in ("aarch64", "arm64") else "test_engine_avx2"
 # A folder below include/netsuke or tests -> what tests it: (program, folder of tests/); None: the whole program.
-ENGINE_FOLDERS = ("simd", "math", "format", "kernels", "run", "image")
+ENGINE_FOLDERS = ("simd", "math", "format", "kernels", "image")
 UNIT_TESTS = {folder: [(ENGINE, folder)] for folder in ENGINE_FOLDERS}
-UNIT_TESTS |= {"ops": [(ENGINE, "kernels"), ("test_model", None)], "model": [("test_model", None)], "oracle": [("test_model", None)], "core": [("test_model", None)],
+UNIT_TESTS |= {"run": [("test_run", None)], "ops": [(ENGINE, "kernels"), ("test_model", None)], "model": [("test_model", None)], "oracle": [("test_model", None)], "core": [("test_model", None)],
                "log": [("test_tools", "log")], "tools": [("test_tools", None)], "gpu": [("test_gpu_unit", None)], "avatar": [("test_avatar", None)],
-               "codegen": [(ENGINE, "run")], "c": []}  # the interfaces of other languages have programs of their own: ctest -L bindings
+               "codegen": [("test_run", None)], "c": []}  # the interfaces of other languages have programs of their own: ctest -L bindings
 
 
 def git(*arguments):
