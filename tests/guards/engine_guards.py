@@ -5,6 +5,7 @@ import os
 import pathlib
 import re
 import struct
+import zlib
 
 from binary_guards import build_and_run
 from common import GUARDS as FOLDER
@@ -62,7 +63,8 @@ def joint_settings_flags(tree, models):
              for kind, name in (("ops", "op"), ("functions", "function"))]
     lists += [f"  static constexpr bool {weights} = true;\n" for weights in ("half_weights", "byte_weights") if any(f"{weights} = true" in t for t in texts)]
     text = "#pragma once\n#include <netsuke/netsuke.hpp>\nstruct joint_settings : nsk::default_settings {\n" + "".join(lists) + "};\n"
-    return ["-include", steady_file(tree, "joint_settings.hpp", text), "-DNSK_SETTINGS=joint_settings"]
+    name = f"joint_settings_{zlib.crc32(text.encode()):08x}.hpp"
+    return ["-include", steady_file(tree, name, text), "-DNSK_SETTINGS=joint_settings"]
 
 
 def planted_settings(tree, folder):

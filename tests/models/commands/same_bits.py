@@ -88,6 +88,17 @@ def build(folder, job, settings):
     return base
 
 
+def without_vnni(job):
+    """Whether a build does without VNNI: it runs models of stored integers alone."""
+    return "NO_VNNI" in job[1]
+
+
+def settings_of(models):
+    """Settings of a build with the operators of its models, by without_vnni."""
+    stored = [model for name, model in models.items() if name.startswith("stored_")]
+    return {only_stored: joint_settings_flags(Tree(REPOSITORY), chosen) for only_stored, chosen in ((False, list(models.values())), (True, stored)) if chosen}
+
+
 def bands_of(model):
     """The file of the same network in bands of rows, where something of it is streamed: it has the hash of the file without."""
     return model.with_suffix(".bands.nsk")
@@ -125,8 +136,7 @@ def compare_builds(programs, models, quick):
     for name, model in models.items():
         macs, hashes, ran, stack = macs_of(model), {}, [], 0
         for job, program in programs.items():
-            without_vnni = "NO_VNNI" in job[1]
-            if without_vnni and not name.startswith("stored_"):
+            if without_vnni(job) and not name.startswith("stored_"):
                 continue
             limit = MAX_MACS[job[1].split()[0], job[2]] if not quick or job[1] == "-O2" else MAX_MACS_QUICK
             if macs > limit:
@@ -269,9 +279,9 @@ def main():
             models[name] = folder / f"{name}.nsk"
             must("convert", source, "-o", models[name], "--no-check", "--no-states", "--quiet")
         models.update({} if options.models else stored_models(folder, options.all))
-        # In quick runs the builds for this platform's vectors have every operator, the others what the models need.
-        settings = [] if options.all else joint_settings_flags(Tree(REPOSITORY), models.values())
-        programs = dict(zip(jobs, parallel(lambda job: build(folder, job, [] if job[1:] in (("-O0", VECTORS), ("-O2", VECTORS)) else settings), jobs)))
+        # In quick runs the builds for this platform's vectors have every operator, the others what their models need.
+        settings = {} if options.all else settings_of(models)
+        programs = dict(zip(jobs, parallel(lambda job: build(folder, job, [] if job[1:] in (("-O0", VECTORS), ("-O2", VECTORS)) else settings.get(without_vnni(job), [])), jobs)))
         wrong = compare_builds(programs, models, not options.all)
         for name in [] if options.all or options.stored or options.models else BATCHED:
             sources[name] = path_of(name)
