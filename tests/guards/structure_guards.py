@@ -156,7 +156,7 @@ GUARDS = {
     "arrows": (arrows, [
         ("a kernel that knows sessions", lambda t: t.plant("kernels/seeded.hpp", "#include <netsuke/run/session.hpp>\n")),
         ("a product that knows convolutions", lambda t: t.plant("kernels/product/seeded.hpp", "#include <netsuke/kernels/conv/conv_2d.hpp>\n")),
-        ("a kernel for all rooms that includes one", lambda t: t.plant("kernels/seeded.hpp", "#include <netsuke/kernels/elements/box.hpp>\n")),
+        ("a kernel for all rooms that includes one", lambda t: t.plant("kernels/seeded.hpp", "#include <netsuke/kernels/elements/loop_nest.hpp>\n")),
         ("a folder without a place", lambda t: t.plant("seeded/seeded.hpp", "inline int seeded;\n")),
         ("a graph that is evaluated", plant_tool("graph/seeded.hpp", '#include "reference/evaluator.hpp"\n')),
         ("a pass that writes files", plant_tool("passes/fuse/seeded.cpp", '#include "write/file.hpp"\n')),

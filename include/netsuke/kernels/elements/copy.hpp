@@ -20,12 +20,12 @@ namespace impl {
 template <class T>
 inline void copy_tile(const copy_args& a, const tile_range& t) {
   const std::ptrdiff_t* strides[copy_operands] = {a.output.stride, a.input.stride};
-  for_each_box(a.output.shape, a.output.rank, strides, t, [&](const copy_box& found) {
-    copy_box b = found;
+  for_each_nest(a.output.shape, a.output.rank, strides, t, [&](const copy_nest& found) {
+    copy_nest b = found;
     T* to = a.output.as<T>() + b.offset[copy_to];
     const T* from = a.input.as<T>() + b.offset[copy_from];
     sort_by_output(b);
-    copy_box_elements(b, to, from);
+    copy_nest_elements(b, to, from);
   });
 }
 

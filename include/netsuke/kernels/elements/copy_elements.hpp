@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Moves boxes of elements of any size: runs, splats, transposes, and whatever remains.
+/// Moves nests of elements of any size: runs, splats, transposes, and whatever remains.
 #include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
-#include <netsuke/kernels/elements/box.hpp>
+#include <netsuke/kernels/elements/loop_nest.hpp>
 #include <netsuke/simd/vec.hpp>
 #include <netsuke/simd/begin.hpp>
 
@@ -15,7 +15,7 @@ namespace kernels {
 namespace impl {
 
 enum copy_operand : int { copy_to, copy_from, copy_operands };
-using copy_box = box<copy_operands>;
+using copy_nest = loop_nest<copy_operands>;
 
 /// Bytes that are moved at once.
 template <int Bytes>
@@ -51,7 +51,7 @@ NSK_INLINE void move_blocks(std::byte* to, const std::byte* from, std::size_t by
 }
 /// Calls body(to, from) over the two outer loops, with pointers to elements.
 template <class T, class Body>
-NSK_INLINE void for_each_run(const copy_box& b, T* to, const T* from, Body body) {
+NSK_INLINE void for_each_run(const copy_nest& b, T* to, const T* from, Body body) {
   const loop<copy_operands> outer = b.of[0],
                             middle = b.of[1];  // copies: the stores could change what a reference shows
   for (std::ptrdiff_t i = 0; i < outer.length; ++i) {
@@ -62,14 +62,14 @@ NSK_INLINE void for_each_run(const copy_box& b, T* to, const T* from, Body body)
   }
 }
 template <class T, class Move>
-NSK_INLINE void for_each_bytes(const copy_box& b, T* to, const T* from, Move move) {
+NSK_INLINE void for_each_bytes(const copy_nest& b, T* to, const T* from, Move move) {
   for_each_run(b, to, from,
                [&](T* t, const T* f) { move(reinterpret_cast<std::byte*>(t), reinterpret_cast<const std::byte*>(f)); });
 }
 
 /// Contiguous inner runs.
 template <class T>
-inline void copy_runs(const copy_box& b, T* to, const T* from) {
+inline void copy_runs(const copy_nest& b, T* to, const T* from) {
   const std::size_t bytes = static_cast<std::size_t>(b.of[2].length) * sizeof(T);
   if (bytes > 512)
     for_each_bytes(b, to, from, [bytes](std::byte* t, const std::byte* f) { std::memcpy(t, f, bytes); });
@@ -89,7 +89,7 @@ inline void copy_runs(const copy_box& b, T* to, const T* from) {
 
 /// One element for a whole inner run.
 template <class T>
-inline void splat_runs(const copy_box& b, T* to, const T* from) {
+inline void splat_runs(const copy_nest& b, T* to, const T* from) {
   const std::ptrdiff_t count = b.of[2].length;
   for_each_run(b, to, from, [count](T* t, const T* f) {
     const T value = *f;
@@ -99,7 +99,7 @@ inline void splat_runs(const copy_box& b, T* to, const T* from) {
 
 /// Element by element, along the last loop.
 template <class T>
-inline void copy_strided(const copy_box& b, T* to, const T* from) {
+inline void copy_strided(const copy_nest& b, T* to, const T* from) {
   const std::ptrdiff_t count = b.of[2].length, to_stride = b.of[2].stride[copy_to],
                        from_stride = b.of[2].stride[copy_from];
   for_each_run(b, to, from, [=](T* t, const T* f) {
@@ -243,7 +243,7 @@ inline void transpose_from_pixels(transposition x, float* to, const float* from)
 }
 
 template <class T>
-inline void transpose_box(const transposition& x, T* to, const T* from) {
+inline void transpose_nest(const transposition& x, T* to, const T* from) {
   [[maybe_unused]] float* t = reinterpret_cast<float*>(to);
   [[maybe_unused]] const float* f = reinterpret_cast<const float*>(from);
   if constexpr (sizeof(T) == 4) {
@@ -258,7 +258,7 @@ inline void transpose_box(const transposition& x, T* to, const T* from) {
 }
 
 /// Puts loops in the order of the output's memory.
-inline void sort_by_output(copy_box& b) {
+inline void sort_by_output(copy_nest& b) {
   const auto far = [](const loop<copy_operands>& l) {
     const std::ptrdiff_t s = l.stride[copy_to] < 0 ? -l.stride[copy_to] : l.stride[copy_to];
     return l.length == 1 ? PTRDIFF_MAX : s;
@@ -279,16 +279,16 @@ inline constexpr std::ptrdiff_t max_small_square = 16;
 /// Many small transpositions (depth to space of few channels), `many` the loop over them: each element of all of them
 /// in one loop.
 template <class T>
-inline void copy_small(copy_box b, int many, T* to, const T* from) {
+inline void copy_small(copy_nest b, int many, T* to, const T* from) {
   const loop<copy_operands> last = b.of[many];
   b.of[many] = b.of[2];
   b.of[2] = last;
   copy_strided(b, to, from);
 }
 
-/// Copies one box of elements of type T; `to` and `from` are the elements at its corner.
+/// Copies one nest of elements of type T; `to` and `from` are the elements where it begins.
 template <class T>
-inline void copy_box_elements(const copy_box& b, T* to, const T* from) {
+inline void copy_nest_elements(const copy_nest& b, T* to, const T* from) {
   const loop<copy_operands>& inner = b.of[2];
   if (inner.stride[copy_to] == 1 && inner.stride[copy_from] == 1) return copy_runs(b, to, from);
   if (inner.stride[copy_to] == 1 && inner.stride[copy_from] == 0) return splat_runs(b, to, from);
@@ -301,7 +301,7 @@ inline void copy_box_elements(const copy_box& b, T* to, const T* from) {
     const transposition x{lines.length, lines.stride[copy_to], inner.length, inner.stride[copy_from]};
     if (interleave_lines(x, rest, to, from)) return;
     for (std::ptrdiff_t i = 0; i < rest.length; ++i)
-      transpose_box(x, to + i * rest.stride[copy_to], from + i * rest.stride[copy_from]);
+      transpose_nest(x, to + i * rest.stride[copy_to], from + i * rest.stride[copy_from]);
     return;
   }
   copy_strided(b, to, from);

@@ -4,7 +4,7 @@
 #include <netsuke/core/hide_macros.hpp>
 #include <cstring>
 #include <type_traits>
-#include <netsuke/kernels/elements/box.hpp>
+#include <netsuke/kernels/elements/loop_nest.hpp>
 
 NSK_BEGIN
 namespace kernels {
@@ -21,7 +21,7 @@ struct element_line {
 template <int Operands, class F>
 NSK_INLINE void for_each_line(const tensor_view& output, const std::ptrdiff_t* const (&strides)[Operands],
                               const tile_range& t, F&& f) {
-  for_each_box(output.shape, output.rank, strides, t, [&](const box<Operands>& b) {
+  for_each_nest(output.shape, output.rank, strides, t, [&](const loop_nest<Operands>& b) {
     element_line<Operands> line;
     line.count = b.of[2].length;
     for (int k = 0; k < Operands; ++k) line.stride[k] = b.of[2].stride[k];

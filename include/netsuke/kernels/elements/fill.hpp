@@ -5,7 +5,7 @@
 #include <cstring>
 #include <netsuke/kernels/args.hpp>
 #include <netsuke/kernels/border.hpp>
-#include <netsuke/kernels/elements/box.hpp>
+#include <netsuke/kernels/elements/loop_nest.hpp>
 #include <netsuke/simd/begin.hpp>
 
 NSK_BEGIN
@@ -57,7 +57,7 @@ NSK_ONE_COPY inline void fill_elements(const tensor_view& v, float value, const 
   alignas(length) std::byte pattern[length];
   for (std::size_t i = 0; i < length; i += size) std::memcpy(pattern + i, &bits, size);
   const std::ptrdiff_t* strides[1] = {v.stride};
-  for_each_box(v.shape, v.rank, strides, t, [&](const box<1>& b) {
+  for_each_nest(v.shape, v.rank, strides, t, [&](const loop_nest<1>& b) {
     const std::ptrdiff_t each = static_cast<std::ptrdiff_t>(size), stride = b.of[2].stride[0], count = b.of[2].length;
     for (std::ptrdiff_t i = 0; i < b.of[0].length; ++i)
       for (std::ptrdiff_t j = 0; j < b.of[1].length; ++j) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Cuts a tile of any rank into boxes of three loops that several strided operands share, with as few and as long loops
+/// Cuts a tile of any rank into nests of three loops that several strided operands share, with as few and as long loops
 /// as the strides allow.
 #include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
@@ -21,7 +21,7 @@ struct loop {
 /// Three nested loops, outer to inner, from `offset` on. Loops that are not needed have length 1 and are the outer
 /// ones.
 template <int Operands>
-struct box {
+struct loop_nest {
   loop<Operands> of[3];
   std::ptrdiff_t offset[Operands] = {};
 };
@@ -51,7 +51,7 @@ inline int nest(loop<Operands>* loops, int count, const loop<Operands>& inner) {
 
 /// Joins what can be joined and moves the loops to the inner end.
 template <int Operands>
-inline void simplify(box<Operands>& b) {
+inline void simplify(loop_nest<Operands>& b) {
   loop<Operands> kept[3];
   int count = 0;
   for (const loop<Operands>& l : b.of) count = nest(kept, count, l);
@@ -67,12 +67,12 @@ inline loop<Operands> loop_of(std::int32_t length, const std::ptrdiff_t* const (
   return l;
 }
 
-/// The boxes that cover the tile of an output of this shape. strides[k]: those of operand k, `rank` of them. Apart from
-/// for_each_box, so that there is one copy for each number of operands.
+/// The nests of loops that cover the tile of an output of this shape. strides[k]: those of operand k, `rank` of them.
+/// Apart from for_each_nest, so that there is one copy for each number of operands.
 template <int Operands>
-class boxes_of_tile {
+class nests_of_tile {
  public:
-  NSK_NOINLINE boxes_of_tile(const std::int32_t* shape, int rank, const std::ptrdiff_t* const (&strides)[Operands],
+  NSK_NOINLINE nests_of_tile(const std::int32_t* shape, int rank, const std::ptrdiff_t* const (&strides)[Operands],
                              const tile_range& t)
       : m_row(t.row_begin), m_end(t.row_end) {
     for (int d = 0; d < rank - 2; ++d) m_count = nest(m_lead, m_count, loop_of(shape[d], strides, d));
@@ -83,8 +83,8 @@ class boxes_of_tile {
       m_offset[k] = t.pixel_begin * m_pixels.stride[k] + t.channel_begin * m_channels.stride[k];
   }
 
-  /// Stores the next box; returns false where there is none.
-  NSK_NOINLINE bool next(box<Operands>& b) {
+  /// Stores the next nest; returns false where there is none.
+  NSK_NOINLINE bool next(loop_nest<Operands>& b) {
     if (m_row >= m_end) return false;
     for (int k = 0; k < Operands; ++k) b.offset[k] = m_offset[k];
     std::ptrdiff_t rest = m_row;
@@ -111,13 +111,13 @@ class boxes_of_tile {
   std::ptrdiff_t m_row, m_end;
 };
 
-/// Calls f(box) for them.
+/// Calls f(nest) for them.
 template <int Operands, class F>
-NSK_INLINE void for_each_box(const std::int32_t* shape, int rank, const std::ptrdiff_t* const (&strides)[Operands],
-                             const tile_range& t, F&& f) {
-  boxes_of_tile<Operands> boxes(shape, rank, strides, t);
-  box<Operands> b;
-  while (boxes.next(b)) f(b);
+NSK_INLINE void for_each_nest(const std::int32_t* shape, int rank, const std::ptrdiff_t* const (&strides)[Operands],
+                              const tile_range& t, F&& f) {
+  nests_of_tile<Operands> nests(shape, rank, strides, t);
+  loop_nest<Operands> b;
+  while (nests.next(b)) f(b);
 }
 
 /// The tile without the axis: it holds whole lines.

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <netsuke/kernels/args.hpp>
-#include <netsuke/kernels/elements/box.hpp>
+#include <netsuke/kernels/elements/loop_nest.hpp>
 #include <netsuke/kernels/elements/copy_elements.hpp>
 #include <netsuke/kernels/function_lines.hpp>
 #include <netsuke/simd/begin.hpp>
@@ -109,7 +109,7 @@ NSK_ONE_COPY inline void copy_rows(strided_rows<const float> from, strided_rows<
   }
 }
 
-/// One operand of a box, gathered into a dense block of at most block_floats where it is not that way.
+/// One operand of a nest, gathered into a dense block of at most block_floats where it is not that way.
 class line_reader {
  public:
   /// Element (i, j) of the block is at p + i * outer + j * inner. The result is dense: row after row, or one float
@@ -170,20 +170,20 @@ struct pointwise {
   epilogue e;
 };
 
-/// Operands of the boxes of a pointwise operation.
+/// Operands of the nests of a pointwise operation.
 enum pointwise_operand : int { to_output, from_a, from_b, from_residual, from_slope, pointwise_operands };
 
-/// A pointwise operation on boxes: rows in place where all operands have stride 1 or 0 along them, else dense blocks on
-/// the stack.
+/// A pointwise operation on nests of loops: rows in place where all operands have stride 1 or 0 along them, else dense
+/// blocks on the stack.
 template <class Kernels>
 class pointwise_runner {
  public:
-  using pointwise_box = box<pointwise_operands>;
+  using pointwise_nest = loop_nest<pointwise_operands>;
 
   explicit pointwise_runner(const pointwise& p)
       : m_p(p), m_adds(p.e.residual != nullptr), m_late(p.e.activation_first), m_slopes(p.e.fn == function::prelu) {}
 
-  void run(const pointwise_box& b) {
+  void run(const pointwise_nest& b) {
     const loop<pointwise_operands>&outer = b.of[0], &middle = b.of[1], &inner = b.of[2];
     m_direct = direct(b);
     extent maximum{1, m_direct ? inner.length : block_floats};
@@ -210,13 +210,13 @@ class pointwise_runner {
   }
   static bool plain(std::ptrdiff_t stride) { return stride == 0 || stride == 1; }
   /// Whether rows of an operand are columns in memory, and blocks are better square than long.
-  static bool reads_columns(const pointwise_box& b) {
+  static bool reads_columns(const pointwise_nest& b) {
     const loop<pointwise_operands>&middle = b.of[1], &inner = b.of[2];
     if (f32::lanes == 1 || middle.length < f32::lanes || inner.length < f32::lanes) return false;
     return [&](auto... operand) { return ((middle.stride[operand] == 1 && inner.stride[operand] > 1) || ...); }(
                from_a, from_b, from_residual);
   }
-  bool direct(const pointwise_box& b) const {
+  bool direct(const pointwise_nest& b) const {
     const std::ptrdiff_t* inner = b.of[2].stride;
     const bool constant = inner[from_a] == 0 && (m_p.b == nullptr || inner[from_b] == 0);
     if (m_adds || constant || inner[to_output] != 1 || !plain(inner[from_a]) || !plain(inner[from_b]) ||
@@ -228,12 +228,12 @@ class pointwise_runner {
     return m_p.e.fn != function::identity && (m_p.b == nullptr ? m_slopes : m_p.e.fn != function::clip);
   }
 
-  static std::ptrdiff_t at(const pointwise_box& b, int operand, const std::ptrdiff_t (&index)[3]) {
+  static std::ptrdiff_t at(const pointwise_nest& b, int operand, const std::ptrdiff_t (&index)[3]) {
     std::ptrdiff_t o = b.offset[operand];
     for (int d = 0; d < 3; ++d) o += index[d] * b.of[d].stride[operand];
     return o;
   }
-  lines read(line_reader& reader, const float* base, const pointwise_box& b, int operand,
+  lines read(line_reader& reader, const float* base, const pointwise_nest& b, int operand,
              const std::ptrdiff_t (&index)[3], const extent& size) {
     const float* p = base + at(b, operand, index);
     const std::ptrdiff_t outer = b.of[1].stride[operand], inner = b.of[2].stride[operand];
@@ -241,7 +241,7 @@ class pointwise_runner {
   }
 
   /// Computes the elements from `index` on. Dense blocks are one line.
-  void block(const pointwise_box& b, const std::ptrdiff_t (&index)[3], const extent& size) {
+  void block(const pointwise_nest& b, const std::ptrdiff_t (&index)[3], const extent& size) {
     const std::ptrdiff_t stride = b.of[2].stride[to_output], row = b.of[1].stride[to_output];
     float* out = m_p.output.as<float>() + at(b, to_output, index);
     const bool in_place = m_direct || (stride == 1 && (size.rows == 1 || row == size.count) && !m_adds);
@@ -268,7 +268,7 @@ class pointwise_runner {
     copy_rows({m_result, size.count, 1}, {out, row, stride}, size);
   }
 
-  lines add_residual(const pointwise_box& b, const std::ptrdiff_t (&index)[3], const extent& size, const lines& from,
+  lines add_residual(const pointwise_nest& b, const std::ptrdiff_t (&index)[3], const extent& size, const lines& from,
                      const target& to) {
     const lines residual = read(m_residual, m_p.e.residual, b, from_residual, index, size);
     combine_lines(binary_kind::add, from, residual, to, {1, size.rows * size.count}, nullptr);
@@ -291,7 +291,8 @@ inline void run_pointwise(const pointwise& p, const tile_range& t) {
                                                        p.e.residual != nullptr ? p.e.residual_stride : own,
                                                        p.e.fn == function::prelu ? slope : own};
   pointwise_runner<Kernels> runner(p);
-  for_each_box(p.output.shape, p.output.rank, strides, t, [&](const box<pointwise_operands>& b) { runner.run(b); });
+  for_each_nest(p.output.shape, p.output.rank, strides, t,
+                [&](const loop_nest<pointwise_operands>& b) { runner.run(b); });
 }
 
 }

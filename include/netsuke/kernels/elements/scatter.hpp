@@ -5,7 +5,7 @@
 #include <netsuke/core/hide_macros.hpp>
 #include <utility>
 #include <netsuke/core/flags.hpp>
-#include <netsuke/kernels/elements/box.hpp>
+#include <netsuke/kernels/elements/loop_nest.hpp>
 #include <netsuke/kernels/elements/copy.hpp>
 #include <netsuke/kernels/elements/element_lines.hpp>
 #include <netsuke/kernels/elements/scatter_run.hpp>

@@ -259,7 +259,7 @@ NSK_ONE_COPY inline void reduce(const reduce_args& a, const tile_range& t, std::
   const std::ptrdiff_t* own = a.output.stride;
   const std::ptrdiff_t* strides[reduce_operands] = {own, from, a.e.residual != nullptr ? a.e.residual_stride : own,
                                                     a.e.fn == function::prelu ? slope : own};
-  for_each_box(a.output.shape, a.output.rank, strides, t, [&](const box<reduce_operands>& b) {
+  for_each_nest(a.output.shape, a.output.rank, strides, t, [&](const loop_nest<reduce_operands>& b) {
     const loop<reduce_operands>& inner = b.of[2];
     alignas(64) float block[8 * f32::lanes];
     for (std::ptrdiff_t i = 0; i < b.of[0].length; ++i)

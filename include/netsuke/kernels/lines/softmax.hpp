@@ -9,7 +9,7 @@
 #include <limits>
 #include <netsuke/kernels/args.hpp>
 #include <netsuke/kernels/border.hpp>
-#include <netsuke/kernels/elements/box.hpp>
+#include <netsuke/kernels/elements/loop_nest.hpp>
 #include <netsuke/kernels/lines/lanes.hpp>
 #include <netsuke/math/functions.hpp>
 #include <netsuke/simd/lockstep.hpp>
@@ -273,7 +273,7 @@ inline void softmax(const softmax_args& a, const tile_range& t, std::byte*) {
   }
   const std::ptrdiff_t* strides[2] = {a.output.stride, a.input.stride};
   const tile_range lines = impl::without_axis(a.output, a.axis, t);
-  impl::for_each_box(shape, a.output.rank, strides, lines, [&](const impl::box<2>& b) {
+  impl::for_each_nest(shape, a.output.rank, strides, lines, [&](const impl::loop_nest<2>& b) {
     const impl::loop<2>& inner = b.of[2];
     const impl::softmax_route route = impl::route_of(a, is_last, inner);
     for (std::ptrdiff_t i = 0; i < b.of[0].length; ++i)

@@ -4,9 +4,9 @@
 /// buffer.
 ///
 /// A region is a base and up to seven (stride, length) pairs in bytes, outermost first, the innermost one being the
-/// bytes of an element; neighbours that continue each other are merged. Two regions are compared as boxes: the strides
-/// of both, where each is a multiple of the next, are the digits of a mixed-radix number, and a region is one interval
-/// per digit. Where that fails nothing is claimed, and the verifier refuses: it errs on the safe side.
+/// bytes of an element; neighbours that continue each other are merged. Two regions are compared digit by digit: the
+/// strides of both, where each is a multiple of the next, are the digits of a mixed-radix number, and a region is one
+/// interval per digit. Where that fails nothing is claimed, and the verifier refuses: it errs on the safe side.
 #include <netsuke/core/hide_macros.hpp>
 #include <netsuke/core/tensor.hpp>
 
@@ -147,10 +147,10 @@ struct radix {
 };
 
 /// One interval per digit.
-struct box {
+struct digit_ranges {
   std::int64_t begin[2 * region::max_dims + 1] = {}, length[2 * region::max_dims + 1] = {};
 
-  /// False where the region is no box in these digits.
+  /// False where the region is not one interval of each digit.
   bool init(const region& r, const radix& x) {
     std::int64_t carried = 1;
     int dim = r.dims - 1;
@@ -178,7 +178,7 @@ struct box {
 inline std::int64_t shared_bytes(const region& a, const region& b) {
   if (a.end() <= b.base || b.end() <= a.base) return 0;
   radix digits;
-  box p, q;
+  digit_ranges p, q;
   if (!digits.init(a, b) || !p.init(a, digits) || !q.init(b, digits)) return -1;
   std::int64_t n = 1;
   for (int i = 0; i < digits.digits; ++i) {
