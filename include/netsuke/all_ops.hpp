@@ -10,7 +10,7 @@ NSK_BEGIN
 struct all_settings : default_settings {
   using ops = all_ops;
   using functions = all_functions;
-  static constexpr bool half_weights = true, byte_weights = true;
+  static constexpr bool half_weights = true, int8_weights = true;
 };
 NSK_END
 #include <netsuke/core/restore_macros.hpp>

@@ -61,7 +61,7 @@ def joint_settings_flags(tree, models):
     texts = [run([TOOL, "inspect", model, "--settings"]).stdout for model in models]
     lists = [f"  using {kind} = nsk::{name}_list<{', '.join(sorted(set(re.findall(rf'nsk::{name}::[a-z0-9_]+', ' '.join(texts)))))}>;\n"
              for kind, name in (("ops", "op"), ("functions", "function"))]
-    lists += [f"  static constexpr bool {weights} = true;\n" for weights in ("half_weights", "byte_weights") if any(f"{weights} = true" in t for t in texts)]
+    lists += [f"  static constexpr bool {weights} = true;\n" for weights in ("half_weights", "int8_weights") if any(f"{weights} = true" in t for t in texts)]
     text = "#pragma once\n#include <netsuke/netsuke.hpp>\nstruct joint_settings : nsk::default_settings {\n" + "".join(lists) + "};\n"
     name = f"joint_settings_{zlib.crc32(text.encode()):08x}.hpp"
     return ["-include", steady_file(tree, name, text), "-DNSK_SETTINGS=joint_settings"]

@@ -15,7 +15,7 @@ struct with_halves : nsk::default_settings {
   static constexpr bool half_weights = true;
 };
 struct with_bytes : nsk::default_settings {
-  static constexpr bool byte_weights = true;
+  static constexpr bool int8_weights = true;
 };
 
 template <class Settings>
@@ -85,11 +85,11 @@ TEST_CASE("session: int8 weights run where the settings say so, near float32 of 
   s.plan.tensors[t].packing = nsk::format::Packing::panels;
   s.plan.steps[dense].inputs[1] = t;
   opened o(s.plan);
-  CHECK(nsk::session<>(o.model, o.memory.span()).status().code() == status_code::unsupported_byte_weights);
+  CHECK(nsk::session<>(o.model, o.memory.span()).status().code() == status_code::unsupported_int8_weights);
   CHECK(nsk::session<with_halves>(o.model, o.memory.span()).status().where() == static_cast<int>(dense));
   nsk::model narrow;
   auto file = s.plan.write();
-  CHECK(nsk::open<nsk::default_settings>(file.span(), narrow).code() == status_code::unsupported_byte_weights);
+  CHECK(nsk::open<nsk::default_settings>(file.span(), narrow).code() == status_code::unsupported_int8_weights);
   nsk::session<with_bytes> net(o.model, o.memory.span());
   REQUIRE(net.status());
   set_input(net);

@@ -128,8 +128,8 @@
   X(unsupported_half_weights, step,                                                                                   \
     "the step's weights are float16, and the settings type does not take them: set `half_weights = true`, use "       \
     "nsk::all_settings, or convert without --weights fp16")                                                           \
-  X(unsupported_byte_weights, step,                                                                                   \
-    "the step's weights are int8 with scales, and the settings type does not take them: set `byte_weights = "         \
+  X(unsupported_int8_weights, step,                                                                                   \
+    "the step's weights are int8 with scales, and the settings type does not take them: set `int8_weights = "         \
     "true`, use nsk::all_settings, or convert without --weights w8")                                                  \
   X(unsupported_bytes, step,                                                                                          \
     "the step pools or resizes bytes, and the settings type lists no operator of quantised models: use the "          \

@@ -68,11 +68,11 @@ status open_as(span<const std::byte> bytes, model& out, open_options options) {
 }
 /// open() for sessions of one settings type: the program has no code for other operators than `Settings::ops`, and
 /// files with others are refused with unsupported_op, and files with float16 or int8 weights with
-/// unsupported_half_weights or unsupported_byte_weights where the settings do not take them.
+/// unsupported_half_weights or unsupported_int8_weights where the settings do not take them.
 template <class Settings>
 [[nodiscard]] status open(span<const std::byte> bytes, model& out, open_options options = {}) {
   return impl::open_as<typename Settings::ops,
-                       impl::narrow_weights<impl::runs_half_weights<Settings>, impl::runs_byte_weights<Settings>>>(
+                       impl::narrow_weights<impl::runs_half_weights<Settings>, impl::runs_int8_weights<Settings>>>(
       bytes, out, options);
 }
 

@@ -39,7 +39,7 @@ struct default_settings {
   /// Whether weights may be float16 (`nsk convert --weights fp16`), which takes kernels of their own.
   static constexpr bool half_weights = false;
   /// Whether weights of dense and recurrent layers may be int8 (`nsk quantize --format w8`).
-  static constexpr bool byte_weights = false;
+  static constexpr bool int8_weights = false;
   /// Whether int8 weights of stored integers may be other than pair-safe, as those of sources that are quantised often
   /// are; `nsk quantize` writes pair-safe ones. Without them a program with such layers is some 19 KiB smaller.
   static constexpr bool unsafe_quads = true;

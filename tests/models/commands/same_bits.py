@@ -23,7 +23,7 @@ import onnx
 import onnx.compose
 
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / folder) for folder in ("support", "onnx", "quantize")]
-import byte_weights  # noqa: E402
+import int8_weights  # noqa: E402
 import dynamic_forms  # noqa: E402
 import exported_forms  # noqa: E402
 import forms  # noqa: E402
@@ -203,7 +203,7 @@ def stored_models(folder, every):
     must("convert", dynamic_forms.quantised(dynamic_forms.network(folder / "network.onnx"), folder / "dynamic.onnx", True), "-o", models["stored_dynamic"], "--quiet")
     for kind in ("fp16", "w8"):
         models[f"weights_{kind}"] = folder / f"weights_{kind}.nsk"
-        must("convert", byte_weights.network(folder / "weights.onnx"), "-o", models[f"weights_{kind}"], "--weights", kind, "--quiet")
+        must("convert", int8_weights.network(folder / "weights.onnx"), "-o", models[f"weights_{kind}"], "--weights", kind, "--quiet")
     for name in QUANTISED if every else ():
         if source := path_of(name):
             models[f"stored_{name}"] = quantised(source, name, folder)

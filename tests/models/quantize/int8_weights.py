@@ -148,7 +148,7 @@ def refusals(folder, model):
     refused("codegen", "int8 weights", "codegen", model, "-o", folder / "net.hpp")
     refused("samples for w8", "--format w8 needs no samples", "quantize", folder / "plain.onnx", "-o", folder / "z.nsk", "--format", "w8", "--keep", "first")
     expect(not (folder / "z.nsk").exists(), "a refused conversion leaves a file")
-    expect("byte_weights = true" in must("inspect", model, "--settings"), "inspect --settings does not say byte_weights")
+    expect("int8_weights = true" in must("inspect", model, "--settings"), "inspect --settings does not say int8_weights")
     expect(must("inspect", "--gpu", model).count("on the CPU") >= 3, "a plan for a GPU takes layers with int8 weights")
     expect(struct.unpack_from("<8sII", model.read_bytes())[2] & 8, "the header lacks the bit of int8 weights")
 

@@ -201,7 +201,7 @@ std::string call_writer::call(const step_view& s) {
   if (impl::has_half_weights(s))
     refuse("nsk codegen has no form for float16 weights, which step '" + std::string(s.name()) +
            "' has: convert the model without --weights fp16, or run it with nsk::session.");
-  if (impl::has_byte_weights(s))
+  if (impl::has_int8_weights(s))
     refuse("nsk codegen has no form for int8 weights, which step '" + std::string(s.name()) +
            "' has: convert the model without --weights w8, or run it with nsk::session.");
   if (impl::is_float_operator_on_bytes(s))

@@ -29,7 +29,7 @@ product product_of_convolution(const step_view& s) {
   return {s.output().elements() / channels, channels / p.groups, points * in, impl::has_half_weights(s) ? 2 : 4};
 }
 product product_of(const step_view& s) {
-  const std::int64_t weight_bytes = impl::has_half_weights(s) ? 2 : impl::has_byte_weights(s) ? 1 : 4;
+  const std::int64_t weight_bytes = impl::has_half_weights(s) ? 2 : impl::has_int8_weights(s) ? 1 : 4;
   if (s.op() == op::conv_2d) return product_of_convolution(s);
   if (s.op() == op::fully_connected)
     return {s.output().elements() / length(s.output(), 1), length(s.output(), 1), length(s.input(0), 1), weight_bytes};
@@ -67,7 +67,7 @@ void add_paths(required_settings& n, const step_view& s) {
 void add_weights(required_settings& n, const step_view& s) {
   n.winograd = n.winograd || algorithm_of(s) != conv_algorithm::direct;
   n.half_weights = n.half_weights || impl::has_half_weights(s);
-  n.byte_weights = n.byte_weights || impl::has_byte_weights(s);
+  n.int8_weights = n.int8_weights || impl::has_int8_weights(s);
   n.quads = n.quads || s.op() == op::quantized_conv_2d || s.op() == op::quantized_depthwise_conv_2d ||
             s.op() == op::integer_conv_2d;
   n.unsafe_quads = n.unsafe_quads || impl::has_unsafe_quads(s);

@@ -18,7 +18,7 @@ constexpr std::size_t reduce_kind_count = static_cast<std::size_t>(reduce_kind::
 struct required_settings {
   std::bitset<op_count> ops;
   std::bitset<function_count> functions;
-  bool winograd = false, half_weights = false, byte_weights = false;
+  bool winograd = false, half_weights = false, int8_weights = false;
   bool quads = false, unsafe_quads = false, weight_offsets = false;
   std::bitset<reduce_kind_count> reduce_kinds;
   std::bitset<pool_kind_count> pool_kinds;

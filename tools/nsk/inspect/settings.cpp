@@ -90,7 +90,7 @@ std::string settings_source(const model& m, const std::string& name) {
   if (!n.winograd) text += constant("winograd", false);
   text += variants_text(n);
   if (n.half_weights) text += constant("half_weights", true);
-  if (n.byte_weights) text += constant("byte_weights", true);
+  if (n.int8_weights) text += constant("int8_weights", true);
   if (n.quads && !n.unsafe_quads) text += constant("unsafe_quads", false);
   if (n.quads && !n.weight_offsets) text += constant("weight_offsets", false);
   text += "};\n#endif\n";

@@ -233,7 +233,7 @@ std::int64_t saved_bytes(const model& m) {
   for (int k = 0; k < m.variant(0).step_count(); ++k) {
     const step_view s = m.variant(0).step(k);
     if (impl::has_half_weights(s)) bytes += static_cast<std::int64_t>(s.input(1).bytes());
-    if (impl::has_byte_weights(s)) bytes += 3 * static_cast<std::int64_t>(s.input(1).bytes());
+    if (impl::has_int8_weights(s)) bytes += 3 * static_cast<std::int64_t>(s.input(1).bytes());
   }
   return bytes;
 }
@@ -279,7 +279,7 @@ std::string first_names(const kept_layers& layers) {
 /// Whether a step is a convolution that keeps float16 in a file of int8.
 bool has_few_weights(const step_view& s) {
   const std::vector<packed_matrix> matrices = matrices_of(s);
-  return !impl::takes_byte_weights(s.op()) && std::all_of(matrices.begin(), matrices.end(), [&](packed_matrix w) {
+  return !impl::takes_int8_weights(s.op()) && std::all_of(matrices.begin(), matrices.end(), [&](packed_matrix w) {
     return (is_winograd(s) ? 9 : 1) * w.depth <= max_half_depth;
   });
 }

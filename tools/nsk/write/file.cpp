@@ -115,7 +115,7 @@ std::uint32_t features_of(const format::Model& m) {
       for (const format::Tensor* t : *v->tensors()) {
         const bool panels = t->packing() == format::Packing::panels;
         if (panels && t->type() == format::DataType::float16) bits |= feature_half_weights;
-        if (panels && t->type() == format::DataType::int8) bits |= feature_byte_weights;
+        if (panels && t->type() == format::DataType::int8) bits |= feature_int8_weights;
       }
     }
     if (v->steps() == nullptr) continue;

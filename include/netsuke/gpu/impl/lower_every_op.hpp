@@ -23,7 +23,7 @@ inline refusal lower_step(const step_view& s, dispatch_writer& to) {
   if (nsk::impl::has_half_weights(s))
     return "its weights are float16 in the file; convert the model without --weights fp16, and set "
            "plan_settings::half_weights to have them so on the GPU";
-  if (nsk::impl::has_byte_weights(s))
+  if (nsk::impl::has_int8_weights(s))
     return "its weights are int8 in the file; convert the model without --weights w8, or with --gpu for a variant of "
            "float32";
   if (!has_shader(s.op(), s.epilogue().fn)) return "its function has no shader behind this operator";

@@ -68,7 +68,7 @@ NSK_COLD NSK_NOINLINE status_code verify_step_of(const verify_context& c, const 
   const typename traits::params p = s.params<O>();
   const status_code tensors = verify_tensors_of(c, s, traits::operands(p));
   if (tensors != status_code::ok) return tensors;
-  using own = narrow_weights<Narrow::halves && takes_half_weights(O), Narrow::bytes && takes_byte_weights(O)>;
+  using own = narrow_weights<Narrow::halves && takes_half_weights(O), Narrow::bytes && takes_int8_weights(O)>;
   std::conditional_t<own::halves || own::bytes, narrow_constant_reader<own>, constant_reader> constants(c.weights,
                                                                                                         c.work);
   const status_code rules = traits::check_rules(constants, s, p);

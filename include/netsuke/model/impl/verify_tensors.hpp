@@ -140,7 +140,7 @@ NSK_COLD status_code check_weights(const tensor_info& t, const tensor_view& view
   if (t.type() == wanted) return status_code::ok;
   if (t.arrangement() != packing::panels) return status_code::bad_weights;
   if (t.type() == dtype::float16) return Narrow::halves ? status_code::ok : status_code::unsupported_half_weights;
-  if (t.type() == dtype::int8) return Narrow::bytes ? status_code::ok : status_code::unsupported_byte_weights;
+  if (t.type() == dtype::int8) return Narrow::bytes ? status_code::ok : status_code::unsupported_int8_weights;
   return status_code::bad_weights;
 }
 

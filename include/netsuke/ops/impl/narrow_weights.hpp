@@ -15,17 +15,17 @@ constexpr bool takes_half_weights(op o) {
   return o == op::conv_2d || o == op::depthwise_conv_2d || o == op::fully_connected || o == op::recurrent;
 }
 /// Whether input 1 of the operator may be panels of int8.
-constexpr bool takes_byte_weights(op o) { return o == op::fully_connected || o == op::recurrent; }
+constexpr bool takes_int8_weights(op o) { return o == op::fully_connected || o == op::recurrent; }
 /// Whether a verified step has such weights.
 NSK_COLD NSK_NOINLINE inline bool has_half_weights(const step_view& s) {
   return takes_half_weights(s.op()) && s.input(1).type() == dtype::float16;
 }
-NSK_COLD NSK_NOINLINE inline bool has_byte_weights(const step_view& s) {
-  return takes_byte_weights(s.op()) && s.input(1).type() == dtype::int8;
+NSK_COLD NSK_NOINLINE inline bool has_int8_weights(const step_view& s) {
+  return takes_int8_weights(s.op()) && s.input(1).type() == dtype::int8;
 }
 
 NSK_COLD NSK_NOINLINE inline bool has_float_weights(const step_view& s) {
-  return !has_half_weights(s) && !has_byte_weights(s);
+  return !has_half_weights(s) && !has_int8_weights(s);
 }
 
 /// The types of weights besides float32 that a program takes.
@@ -41,16 +41,16 @@ template <class Settings>
 inline constexpr bool runs_half_weights<Settings, std::void_t<decltype(Settings::half_weights)>> =
     Settings::half_weights;
 template <class Settings, class = void>
-inline constexpr bool runs_byte_weights = false;
+inline constexpr bool runs_int8_weights = false;
 template <class Settings>
-inline constexpr bool runs_byte_weights<Settings, std::void_t<decltype(Settings::byte_weights)>> =
-    Settings::byte_weights;
+inline constexpr bool runs_int8_weights<Settings, std::void_t<decltype(Settings::int8_weights)>> =
+    Settings::int8_weights;
 
 /// What op_traits<>::run is given in place of `Settings` for such a step.
 template <class Settings>
 struct with_half_weights : Settings {};
 template <class Settings>
-struct with_byte_weights : Settings {};
+struct with_int8_weights : Settings {};
 /// The type of weights that a run with `Settings` reads.
 template <class Settings>
 struct weights_of {
@@ -61,7 +61,7 @@ struct weights_of<with_half_weights<Settings>> {
   using type = half_bits;
 };
 template <class Settings>
-struct weights_of<with_byte_weights<Settings>> {
+struct weights_of<with_int8_weights<Settings>> {
   using type = std::int8_t;
 };
 template <class Settings>

@@ -16,7 +16,7 @@ class bound_step {
   bound_step(const memory_map& memory, const step_view& step)
       : m_args(bind(memory, step)), m_op(step.op()), m_tile(step.tile()) {
     if constexpr (runs_half_weights<Settings>) m_half_weights = has_half_weights(step);
-    if constexpr (runs_byte_weights<Settings>) m_byte_weights = has_byte_weights(step);
+    if constexpr (runs_int8_weights<Settings>) m_int8_weights = has_int8_weights(step);
     m_space = step.space(memory.rows);
     m_grid = tile_grid_of(m_space, m_tile);
   }
@@ -43,8 +43,8 @@ class bound_step {
     if constexpr (runs_half_weights<Settings> && takes_half_weights(O)) {
       if (m_half_weights) return op_traits<O>::template run<with_half_weights<Settings>>(a, range, scratch);
     }
-    if constexpr (runs_byte_weights<Settings> && takes_byte_weights(O)) {
-      if (m_byte_weights) return op_traits<O>::template run<with_byte_weights<Settings>>(a, range, scratch);
+    if constexpr (runs_int8_weights<Settings> && takes_int8_weights(O)) {
+      if (m_int8_weights) return op_traits<O>::template run<with_int8_weights<Settings>>(a, range, scratch);
     }
     op_traits<O>::template run<Settings>(a, range, scratch);
   }
@@ -74,7 +74,7 @@ class bound_step {
 
   arguments m_args;
   op m_op;
-  bool m_half_weights = false, m_byte_weights = false;
+  bool m_half_weights = false, m_int8_weights = false;
   tile_size m_tile;
   tile_space m_space;
   tile_grid m_grid;

@@ -37,7 +37,7 @@ status_code missing_for(const step_view& step) {
   if (is_kind_unlisted<Settings>(step)) return status_code::unsupported_kind;
   if (!Settings::winograd && uses_winograd(step)) return status_code::unsupported_winograd;
   if (!runs_half_weights<Settings> && has_half_weights(step)) return status_code::unsupported_half_weights;
-  if (!runs_byte_weights<Settings> && has_byte_weights(step)) return status_code::unsupported_byte_weights;
+  if (!runs_int8_weights<Settings> && has_int8_weights(step)) return status_code::unsupported_int8_weights;
   if (!has_int8_layers<Settings> && is_float_operator_on_bytes(step)) return status_code::unsupported_bytes;
   if (!runs_unsafe_quads<Settings> && has_unsafe_quads(step)) return status_code::unsupported_unsafe_quads;
   if (!runs_weight_offsets<Settings> && has_weight_offset(step)) return status_code::unsupported_weight_offset;
