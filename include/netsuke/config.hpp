@@ -36,6 +36,10 @@
 #define NSK_ISA_NAME scalar
 #endif
 
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+#error "netsuke: files are little endian and are read in place. Big endian machines are not supported."
+#endif
+
 #if defined(__FAST_MATH__) && !defined(NSK_NO_BIT_EQUALITY) && defined(__clang__)
 // clang-format off
 #error "netsuke: -ffast-math defeats clang's pragmas, and with them equal bits on every machine. Compile this file with -fno-fast-math -ffp-contract=on, or define NSK_NO_BIT_EQUALITY."

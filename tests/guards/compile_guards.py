@@ -5,7 +5,7 @@ import pathlib
 import re
 
 from common import GUARDS as GUARDS_FOLDER
-from common import (REPOSITORY, FOREIGN_MACROS, READ_WHOLE, STRICT, aarch64_compilers, compile_file, compilers, first_lines, is_clang, library_flags, on_aarch64,
+from common import (REPOSITORY, FOREIGN_MACROS, READ_WHOLE, STRICT, Skipped, aarch64_compilers, compile_file, compilers, first_lines, is_clang, library_flags, on_aarch64,
                     parallel, run, scratch_folder)
 
 REGION_FILES = ("netsuke/simd/begin.hpp", "netsuke/simd/end.hpp", "netsuke/core/hide_macros.hpp", "netsuke/core/restore_macros.hpp")
@@ -51,6 +51,19 @@ def headers(tree):
             return f"{what}, {compiler} {isa}:\n      {first_lines(said)}" if said else None
 
         return [v for v in parallel(attempt, jobs) if v]
+
+
+def template_bodies(tree):
+    """A compiler that reads templates at the end of the file, as clang-cl before C++20, is told which flag it needs; with the flag it compiles."""
+    clang = next((c for c in compilers() if is_clang(c)), None)
+    if clang is None:
+        raise Skipped("clang++ is not installed")
+    violations = []
+    for flag, refused in (("-fdelayed-template-parsing", True), ("-fno-delayed-template-parsing", False)):
+        said = run([clang, f"-I{tree.include}", *library_flags(clang), "-std=c++17", "-fsyntax-only", flag, "-include", "netsuke/netsuke.hpp", EMPTY]).stderr
+        if ("/Zc:twoPhase" in said) != refused:
+            violations.append(f"{flag}: {first_lines(said) or 'nothing is said'}")
+    return violations
 
 
 def weight(tree):
@@ -119,6 +132,9 @@ def seed_heavy(tree):
 
 
 GUARDS = {
+    "template_bodies": (template_bodies, [
+        ("a reader at the end of the file that is not noticed", lambda t: t.replace("simd/isa.hpp", r"^  static_assert\(sizeof\(which_is_found.*$", "")),
+    ]),
     "headers": (headers, [
         ("a missing include", lambda t: t.plant("seeded.hpp", "inline std::uint32_t f() { return 1; }\n")),
         ("an exception", lambda t: t.plant("seeded.hpp", "inline void f() { throw 1; }\n")),

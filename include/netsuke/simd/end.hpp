@@ -16,4 +16,9 @@
 #pragma GCC pop_options
 #elif defined(_MSC_VER)
 #pragma float_control(pop)
+// Its stack does not hold this: what the program was compiled with comes back. Before Visual Studio 2022 that was `on`
+// with /fp:precise too. Source: Microsoft, "/fp (Specify floating-point behavior)".
+#if defined(_M_FP_CONTRACT) || defined(_M_FP_FAST) || _MSC_VER < 1930
+#pragma fp_contract(on)
+#endif
 #endif

@@ -53,6 +53,23 @@
 #define NSK_ONE_COPY NSK_NOINLINE
 #endif
 
+#if defined(__clang__)
+NSK_BEGIN
+namespace simd {
+namespace impl {
+// clang-cl before C++20 reads the bodies of templates at the end of the file, where no region of begin.hpp is open: it
+// finds names that come behind them, and gives code of other instructions and roundings.
+char which_is_found(long);
+template <class>
+void require_templates_in_place() {
+  static_assert(sizeof(which_is_found(0)) == sizeof(char), "netsuke: compile with /Zc:twoPhase, or with /std:c++20");
+}
+double which_is_found(int);
+}
+}
+NSK_END
+#endif
+
 #include <netsuke/simd/begin.hpp>
 NSK_BEGIN
 namespace simd {
@@ -139,6 +156,9 @@ inline bool has_native_dot4() {
 /// before anything else when one program carries several builds of the library. Source: Intel SDM volume 1,
 /// section 14.3.
 inline bool cpu_supports() {
+#if defined(__clang__)
+  simd::impl::require_templates_in_place<int>();
+#endif
 #if defined(NSK_ISA_AVX2) || defined(NSK_ISA_AVX512)
   using simd::impl::cpuid;
   if (cpuid(0, 0).a < 7) return false;
