@@ -142,6 +142,19 @@ def gpu_apart(tree):
             if (target.startswith("gpu/") or target == "gpu.hpp") and path.relative_to(base).parts[0] not in ("gpu", "gpu.hpp")]
 
 
+# What names an operating system, or takes a path for text of its own encoding (path_of and utf8_of of io/system/paths.hpp are UTF-8 everywhere).
+SYSTEM_WORDS = re.compile(r"#\s*include\s*<(?:unistd|fcntl|poll|pthread|signal|csignal|dirent|dlfcn|windows|io|direct|process|malloc|sys/\w+)(?:\.h)?>"
+                          r"|\b(?:__linux__|__APPLE__|_WIN32|__unix__|__GLIBC__)\b|\.string\(\)|\b(?:fs|filesystem)::(?:u8)?path\((?!\"\.?\"\))")
+
+
+def systems(tree):
+    """Only io/system/ of the tool names an operating system: everything else is the same on all of them."""
+    base = tree.root / "tools" / "nsk"
+    found = [p for p in sorted(base.rglob("*.[ch]pp")) if p.relative_to(base).parts[:2] != ("io", "system")]
+    return [f"{path.relative_to(tree.root).as_posix()}:{number}: {match.group(0)}" for path in found
+            for number, line in enumerate(path.read_text().splitlines(), 1) if (match := SYSTEM_WORDS.search(line.split("//")[0]))]
+
+
 def plant_tool(name, text):
     """Writes a file of the tool; its other files are there as they are."""
     def plant(tree):
@@ -162,6 +175,12 @@ GUARDS = {
         ("a pass that writes files", plant_tool("passes/fuse/seeded.cpp", '#include "write/file.hpp"\n')),
         ("rooms of a folder that include each other", plant_tool("resolve/shapes/seeded.hpp", '#include "resolve/lengths/input_options.hpp"\n')),
         ("a circle inside a folder", plant_tool("passes/seeded.hpp", '#include "passes/fuse/fuse.hpp"\n')),
+    ]),
+    "systems": (systems, [
+        ("a header of POSIX", plant_tool("cli/seeded.cpp", "#include <unistd.h>\n")),
+        ("a system by its macro", plant_tool("engine/seeded.cpp", "#if defined(_WIN32)\n#endif\n")),
+        ("text of a path in the system's encoding", plant_tool("cli/seeded.cpp", "std::string f(const std::filesystem::path& p) { return p.string(); }\n")),
+        ("a path of text in the system's encoding", plant_tool("cli/seeded.cpp", "auto f(const std::string& s) { return std::filesystem::path(s); }\n")),
     ]),
     "gpu_apart": (gpu_apart, [
         ("an umbrella that includes the GPU path", lambda t: t.plant("seeded.hpp", "#include <netsuke/gpu.hpp>\n")),

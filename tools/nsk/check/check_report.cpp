@@ -7,6 +7,7 @@
 
 #include "errors.hpp"
 #include "draw/svg.hpp"
+#include "io/system/paths.hpp"
 #include "io/text.hpp"
 
 namespace nsk::tool {
@@ -100,7 +101,7 @@ std::string check_svg(const check_report& r) {
   }
   const double width = std::clamp(steps * 14.0, 640.0, 1400.0), step_width = width / (steps + 1), base = top + height;
   svg_page page(style);
-  page.text(left, 32, "Error by depth: " + std::filesystem::path(r.model).filename().string(), "class=\"title\"");
+  page.text(left, 32, "Error by depth: " + utf8_of(path_of(r.model).filename()), "class=\"title\"");
   page.text(left, 52,
             "largest error of each step's result, as a share of its largest magnitude; outputs in green at the right",
             "class=\"small\"");
@@ -131,7 +132,7 @@ std::string check_svg(const check_report& r) {
 void write_check_report(command_files& files, const std::string& path, const check_report& r) {
   const std::string image = beside(path, ".svg");
   files.write(image, check_svg(r));
-  files.write(path, check_markdown(r, std::filesystem::path(image).filename().string()));
+  files.write(path, check_markdown(r, utf8_of(path_of(image).filename())));
 }
 
 }

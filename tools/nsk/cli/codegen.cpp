@@ -6,6 +6,7 @@
 #include "codegen/identifiers.hpp"
 #include "codegen/network_source.hpp"
 #include "engine/model_file.hpp"
+#include "io/system/paths.hpp"
 #include "io/text.hpp"
 
 namespace nsk::tool {
@@ -19,7 +20,7 @@ constexpr std::size_t max_embedded = std::size_t{1} << 20;
 exit_code codegen(const codegen_options& o, command_files& files) {
   if (!o.weights.empty() && o.weights != "embed" && o.weights != "file")
     misuse("codegen: --weights is embed or file, not '" + o.weights + "'.");
-  const std::string wanted = o.name.empty() ? std::filesystem::path(o.model).stem().string() : o.name;
+  const std::string wanted = o.name.empty() ? utf8_of(path_of(o.model).stem()) : o.name;
   const std::string name = namespace_of(wanted, "network");
   if (!o.name.empty() && name != o.name)
     misuse("codegen: --name '" + o.name + "' is no name for a namespace; '" + name + "' would be one.");
@@ -27,8 +28,7 @@ exit_code codegen(const codegen_options& o, command_files& files) {
   const int variant = variant_of(file.view, o.variant);
   const std::size_t bytes = constant_bytes(file.view.variant(variant));
   const bool embed = o.weights.empty() ? bytes <= max_embedded : o.weights == "embed";
-  const source_files source =
-      network_source(file.view, {name, std::filesystem::path(o.model).filename().string(), variant, embed});
+  const source_files source = network_source(file.view, {name, utf8_of(path_of(o.model).filename()), variant, embed});
   const std::string weights = beside(o.output, ".weights");
   if (!embed) {
     files.add_output_beside("-o", o.output, ".weights");

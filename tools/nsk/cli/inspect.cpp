@@ -15,6 +15,7 @@
 #include "draw/arena_svg.hpp"
 #include "inspect/file_bytes.hpp"
 #include "draw/graph_svg.hpp"
+#include "io/system/paths.hpp"
 
 namespace nsk::tool {
 namespace {
@@ -42,7 +43,7 @@ std::string gpu_text(const json& report, const text_style& style) {
 
 /// What the options ask for on standard output.
 std::string text_of(const inspect_options& o, const model& m, const json& report) {
-  const std::string name = o.name.empty() ? std::filesystem::path(o.model).stem().string() : o.name;
+  const std::string name = o.name.empty() ? utf8_of(path_of(o.model).stem()) : o.name;
   if (o.settings) return settings_source(m, name);
   if (o.json) return json_text(report);
   return o.gpu ? gpu_text(report, style_of_output()) : inspect_text(report, style_of_output());

@@ -11,6 +11,7 @@
 #include "import/import.hpp"
 #include "import/json/write.hpp"
 #include "io/npy.hpp"
+#include "io/system/paths.hpp"
 #include "io/text.hpp"
 
 namespace nsk::tool {
@@ -34,9 +35,9 @@ model_parts read_parts(const std::string& path, command_files& files) {
   const std::string name = json[weights_key].get<std::string>();
   if (name.find_first_of(std::string("/\\\0", 3)) != std::string::npos)
     refuse("'" + path + "' wants its weights from another folder; they must be beside it, under a plain name.");
-  const std::filesystem::path weights = std::filesystem::path(path).parent_path() / name;
-  files.add_input("the weights of the source", weights.string());
-  return {json[table_key], read_file(weights.string(), "weights", max_model_bytes)};
+  const std::string weights = utf8_of(path_of(path).parent_path() / path_of(name));
+  files.add_input("the weights of the source", weights);
+  return {json[table_key], read_file(weights, "weights", max_model_bytes)};
 }
 
 /// Applies the edits of the command line. Edits of the JSON were made before; both must give a model that opens.
@@ -74,12 +75,12 @@ exit_code graph_to_json(const json_options& o, command_files& files) {
     if (v.typed && v.type == element::string)
       refuse("'" + v.name +
              "' holds strings, which the JSON of a graph has not. Remove text processing from the model");
-  const std::filesystem::path folder = beside(o.output, ".constants");
-  const graph_text text = json_of_graph(g, folder.filename().string());
-  if (!text.files.empty()) files.add_output_directory(folder.string());
+  const std::string folder = beside(o.output, ".constants"), name = utf8_of(path_of(folder).filename());
+  const graph_text text = json_of_graph(g, name);
+  if (!text.files.empty()) files.add_output_directory(folder);
   for (const graph_text::file& f : text.files) {
-    const std::string path = (folder / f.name).string();
-    files.add_output("a file of " + folder.filename().string(), path);
+    const std::string path = utf8_of(path_of(folder) / path_of(f.name));
+    files.add_output("a file of " + name, path);
     files.write(path, npy_bytes(path, f.values));
   }
   files.write(o.output, text.json);
@@ -101,7 +102,7 @@ exit_code to_json(const json_options& o, command_files& files) {
   const std::string weights = beside(o.output, ".weights");
   table_json json;
   json[version_key] = NSK_FORMAT_VERSION;
-  json[weights_key] = std::filesystem::path(weights).filename().string();
+  json[weights_key] = utf8_of(path_of(weights).filename());
   json[table_key] = parts.table;
   files.write(weights, parts.weights.data(), parts.weights.size());
   files.write(o.output, json_of(json, o.model));

@@ -2,15 +2,11 @@
 // The nsk command line: options in, exit code out. 0 good, 1 usage, 2 input refused, 3 numeric check failed.
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <csignal>
 #include <cstdio>
 #include <new>
 #include <string>
 #include <utility>
 #include <vector>
-#if defined(__GLIBC__)
-#include <malloc.h>
-#endif
 
 #include <netsuke/version.hpp>
 
@@ -18,11 +14,12 @@
 #include "cli/common_options.hpp"
 #include "cli/deprecated.hpp"
 #include "cli/usage.hpp"
+#include "io/system/program.hpp"
 
 namespace {
 using namespace nsk::tool;
 
-exit_code dispatch(int argc, char** argv) {
+exit_code dispatch(const std::vector<std::string>& given) {
   file_options files;
   CLI::App app("nsk: converts neural networks for the netsuke engine, runs, inspects, checks and measures them.",
                "nsk");
@@ -62,12 +59,12 @@ exit_code dispatch(int argc, char** argv) {
   add_bench(app, files, bench_with);
   for (CLI::App* command : app.get_subcommands(nullptr)) files.explain(command);
   try {
-    std::vector<std::string> words = without_deprecated({argv + std::min(argc, 1), argv + argc});
+    std::vector<std::string> words = without_deprecated(given);
     std::reverse(words.begin(), words.end());  // as CLI11 takes them
     app.parse(std::move(words));
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return app.exit(e) == 0 ? exit_code::good : exit_code::usage;  // help and version
-    misuse(usage_message(app, e, argc > 1 ? argv[1] : nullptr));
+    misuse(usage_message(app, e, given.empty() ? nullptr : given.front().c_str()));
   }
   command_files declared;
   files.declare(app.get_subcommands().front(), declared);
@@ -94,17 +91,8 @@ int fail(exit_code code, const char* message) {
 }
 
 int main(int argc, char** argv) {
-#if defined(__GLIBC__)
-  // Arrays of megabytes come and go: keeping their pages is faster than giving them back and clearing new ones. Larger
-  // ones are given back: what grows by doubling would leave a gigabyte of holes.
-  mallopt(M_MMAP_THRESHOLD, 32 << 20);
-  mallopt(M_TRIM_THRESHOLD, 256 << 20);
-#endif
-#if defined(SIGXFSZ)
-  std::signal(SIGXFSZ, SIG_IGN);  // a file size limit becomes an error of the write, with a message
-#endif
   try {
-    const exit_code code = dispatch(argc, argv);
+    const exit_code code = dispatch(begin_program(argc, argv));
     if (std::fflush(stdout) != 0 || std::ferror(stdout))
       return fail(exit_code::refused, "cannot write to standard output (is the disk full?).");
     return static_cast<int>(code);

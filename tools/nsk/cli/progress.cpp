@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "cli/progress.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 
-#include "io/signals.hpp"
+#include "io/system/program.hpp"
+#include "io/system/signals.hpp"
 #include "io/text.hpp"
 
 namespace nsk::tool {
@@ -25,7 +24,7 @@ std::string progress_text(const std::string& what, double share, double seconds)
 }
 
 progress_line::progress_line(bool quiet) {
-  if (quiet || ::isatty(STDERR_FILENO) == 0) return;
+  if (quiet || !is_terminal(console::error)) return;
   const signal_hold by_this_thread;  // not by the painter
   m_painter = std::thread([this] { draw_from_time_to_time(); });
 }

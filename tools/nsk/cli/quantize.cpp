@@ -16,6 +16,7 @@
 #include "errors.hpp"
 #include "io/files.hpp"
 #include "io/json_file.hpp"
+#include "io/system/paths.hpp"
 #include "quantize/apply/expected.hpp"
 #include "quantize/report/report.hpp"
 #include "quantize/calibrate/sample_warnings.hpp"
@@ -110,8 +111,7 @@ struct calibration_files {
 calibration_files calibration_files_of(const quantize_options& o) {
   calibration_files given;
   for (const std::string& place : o.samples) {
-    const std::filesystem::path path = place;
-    if (path.extension() != ".json") {
+    if (path_of(place).extension() != ".json") {
       given.samples.push_back(place);
       continue;
     }

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "cli/terminal.hpp"
 
-#include <unistd.h>
-
 #include <cstdlib>
-#include <cstring>
+
+#include "io/system/program.hpp"
 
 namespace nsk::tool {
 
 text_style style_of_output() {
-  const char *const refusal = std::getenv("NO_COLOR"), *const terminal = std::getenv("TERM");
+  const char* const refusal = std::getenv("NO_COLOR");
   text_style style;
-  style.colour =
-      ::isatty(STDOUT_FILENO) != 0 && (!refusal || !*refusal) && terminal && std::strcmp(terminal, "dumb") != 0;
+  style.colour = is_terminal(console::output) && (!refusal || !*refusal) && terminal_has_colours();
   return style;
 }
 

@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "engine/engine.hpp"
 
-#include <cstdlib>
 #include <cstring>
-#include <new>
-#if defined(__linux__)
-#include <sys/mman.h>
-#endif
 
 #include "errors.hpp"
+#include "io/system/program.hpp"
 #include "suggest.hpp"
 
 namespace nsk::tool {
 namespace {
-constexpr std::size_t alignment = 64, large_page = 2 * 1024 * 1024;
 #if defined(__x86_64__) || defined(_M_X64)
 const engine* const engines[] = {&avx512_engine(), &vector_engine(), &scalar_engine()};
 #else
@@ -40,15 +35,11 @@ const engine& choose_engine(const std::string& isa) {
          did_you_mean(isa, known));
 }
 
-void aligned_bytes::release::operator()(std::byte* p) const { std::free(p); }
+void aligned_bytes::release::operator()(std::byte* p) const { free_pages(p); }
 
 aligned_bytes::aligned_bytes(std::size_t size) : m_size(size) {
-  const std::size_t unit = size < large_page ? alignment : large_page, whole = (size + unit) / unit * unit;
-  m_data.reset(static_cast<std::byte*>(std::aligned_alloc(unit, whole)));
+  m_data.reset(static_cast<std::byte*>(allocate_pages(size)));
   if (!m_data) refuse("not enough memory for " + std::to_string(size) + " bytes.");
-#if defined(MADV_HUGEPAGE)
-  if (unit == large_page) static_cast<void>(madvise(m_data.get(), whole, MADV_HUGEPAGE));  // refused: small pages
-#endif
 }
 
 aligned_bytes::aligned_bytes(const std::vector<std::byte>& bytes) : aligned_bytes(bytes.size()) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "engine/jobs.hpp"
 
-#include "io/signals.hpp"
+#include "io/system/signals.hpp"
 
 namespace nsk::tool {
 namespace {

@@ -6,18 +6,19 @@
 #include "import/json/import.hpp"
 #include "import/onnx/import.hpp"
 #include "io/looks_like.hpp"
+#include "io/system/paths.hpp"
 
 namespace nsk::tool {
 
-graph import_model(const std::filesystem::path& file, const tflite_options& options) {
-  const std::vector<std::byte> bytes = read_file(file.string(), "model", max_model_bytes);
+graph import_model(const std::string& file, const tflite_options& options) {
+  const std::vector<std::byte> bytes = read_file(file, "model", max_model_bytes);
   if (const std::string other = no_source_model(bytes.data(), bytes.size()); !other.empty())
-    refuse("'" + file.string() + "' " + other + ".");
-  if (is_tflite(bytes.data(), bytes.size())) return import_tflite(bytes.data(), bytes.size(), file.string(), options);
+    refuse("'" + file + "' " + other + ".");
+  if (is_tflite(bytes.data(), bytes.size())) return import_tflite(bytes.data(), bytes.size(), file, options);
   if (!options.signature.empty())
-    misuse("--signature chooses a function of a TensorFlow Lite model, and '" + file.string() + "' is none.");
+    misuse("--signature chooses a function of a TensorFlow Lite model, and '" + file + "' is none.");
   if (is_json(bytes.data(), bytes.size())) return import_json(bytes.data(), bytes.size(), file);
-  return import_onnx(bytes.data(), bytes.size(), file.parent_path(), file.string(), options.outputs);
+  return import_onnx(bytes.data(), bytes.size(), path_of(file).parent_path(), file, options.outputs);
 }
 
 }

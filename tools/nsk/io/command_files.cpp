@@ -1,23 +1,19 @@
 // SPDX-License-Identifier: MIT
 #include "io/command_files.hpp"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <filesystem>
 #include <stdexcept>
 #include <system_error>
 
 #include "errors.hpp"
+#include "io/system/files.hpp"
+#include "io/system/paths.hpp"
 
 namespace nsk::tool {
 namespace {
 namespace fs = std::filesystem;
 
 const std::string standard_output = "standard output";
-
-/// Whether writing to it takes nothing from it: terminals, /dev/null.
-bool is_bottomless(const struct stat& found) { return S_ISCHR(found.st_mode); }
 
 std::string called(const std::string& role, const std::string& path) {
   return path.empty() ? role : role + " '" + path + "'";
@@ -26,13 +22,12 @@ std::string called(const std::string& role, const std::string& path) {
 }
 
 std::string beside(const std::string& path, const char* extension) {
-  return fs::path(path).replace_extension(extension).string();
+  return utf8_of(path_of(path).replace_extension(extension));
 }
 
 command_files::command_files() {
-  struct stat found;
-  if (::fstat(STDOUT_FILENO, &found) == 0 && S_ISREG(found.st_mode))
-    add({standard_output, "", true, {found.st_dev, found.st_ino, ""}});
+  const file_status found = status_of_output();
+  if (found.kind == file_kind::regular) add({standard_output, "", true, {found.device, found.number, ""}});
 }
 
 void command_files::add_output(const std::string& role, const std::string& path) {
@@ -41,8 +36,8 @@ void command_files::add_output(const std::string& role, const std::string& path)
 }
 
 void command_files::add_output_beside(const std::string& role, const std::string& path, const char* extension) {
-  struct stat found;
-  if (::stat(path.c_str(), &found) == 0 && !S_ISREG(found.st_mode) && !S_ISDIR(found.st_mode))
+  const file_kind kind = status_of(path).kind;
+  if (kind == file_kind::pipe || kind == file_kind::device)
     misuse(called(role, path) + " is no file, so that nothing can be written beside it, as the " + extension +
            " would be. Give a file name.");
   add_output("the " + std::string(extension) + " beside " + role, beside(path, extension));
@@ -69,17 +64,16 @@ bool command_files::are_same(const identity& a, const identity& b) {
 
 void command_files::add(const std::string& role, const std::string& path, bool is_output) {
   if (path.empty()) misuse(role + ": the name of the file is empty.");
-  const fs::path target = is_output ? target_of(path) : path;
+  const std::string target = is_output ? target_of(path) : path;
   declared file = {role, path, is_output, {}};
-  struct stat found;
-  if (::stat(target.c_str(), &found) == 0) {
-    if (is_bottomless(found)) return m_declared.push_back(file);
-    file.is.device = found.st_dev;
-    file.is.number = found.st_ino;
-  }
+  const file_status found = status_of(target);
+  if (found.kind == file_kind::device)
+    return m_declared.push_back(file);  // writing to a terminal takes nothing from it
+  file.is.device = found.device;
+  file.is.number = found.number;
   std::error_code failed;
-  const fs::path whole = fs::absolute(target, failed);
-  file.is.place = (fs::weakly_canonical(whole.parent_path(), failed) / whole.filename()).string();
+  const fs::path whole = fs::absolute(path_of(target), failed);
+  file.is.place = utf8_of(fs::weakly_canonical(whole.parent_path(), failed) / whole.filename());
   add(file);
 }
 

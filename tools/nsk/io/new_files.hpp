@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "io/signals.hpp"
+#include "io/system/new_file.hpp"
 
 namespace nsk::tool {
 
@@ -33,7 +33,6 @@ class new_files {
   void commit();
 
  private:
-  struct file;
   struct device {
     std::string path, content;
   };
@@ -41,7 +40,7 @@ class new_files {
 
   waiting m_how;
   std::unique_ptr<signal_hold> m_hold;  ///< from the first change to the last
-  std::vector<std::unique_ptr<file>> m_files;
+  std::vector<std::unique_ptr<new_file>> m_files;
   std::vector<device> m_devices;
   std::vector<std::string> m_directories;
 };

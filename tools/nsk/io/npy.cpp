@@ -153,8 +153,7 @@ array from_fortran(const array& a) {
 
 }
 
-array read_npy(const std::filesystem::path& path) {
-  const std::string file = path.string();
+array read_npy(const std::string& file) {
   const std::vector<std::byte> bytes = read_file(file, "input", max_array_bytes);
   const auto at = [&](std::size_t i) { return static_cast<std::size_t>(std::to_integer<std::uint8_t>(bytes[i])); };
   if (bytes.size() < magic_size || std::memcmp(bytes.data(), magic, magic_size) != 0)
@@ -188,11 +187,11 @@ array read_npy(const std::filesystem::path& path) {
   return wide;
 }
 
-std::string npy_bytes(const std::filesystem::path& path, const array& a) {
+std::string npy_bytes(const std::string& path, const array& a) {
   const char* descr = nullptr;
   for (const named_type& t : types)
     if (t.type == a.type) descr = t.descr;
-  if (descr == nullptr) refuse(path.string() + ": an array of " + name_of(a.type) + " cannot be written as .npy");
+  if (descr == nullptr) refuse(path + ": an array of " + name_of(a.type) + " cannot be written as .npy");
   std::string header = std::string("{'descr': '") + descr + "', 'fortran_order': False, 'shape': (";
   for (std::int64_t d : a.shape) header += std::to_string(d) + (a.shape.size() == 1 ? "," : ", ");
   if (a.shape.size() > 1) header.resize(header.size() - 2);
@@ -206,9 +205,9 @@ std::string npy_bytes(const std::filesystem::path& path, const array& a) {
   return bytes;
 }
 
-void write_npy(const std::filesystem::path& path, const array& a) {
+void write_npy(const std::string& path, const array& a) {
   new_files file;
-  file.add(path.string(), npy_bytes(path, a));
+  file.add(path, npy_bytes(path, a));
   file.commit();
 }
 

@@ -10,11 +10,11 @@ namespace nsk::tool {
 /// is in C order,
 /// '<f2' widened to f32). Refuses, naming the file: what is no .npy, other types (saying how to convert), truncated or
 /// surplus bytes.
-array read_npy(const std::filesystem::path& file);
+array read_npy(const std::string& file);
 
 /// Returns the bytes of a file of version 1.0 in C order; `file` is what messages call it.
-std::string npy_bytes(const std::filesystem::path& file, const array& a);
+std::string npy_bytes(const std::string& file, const array& a);
 /// Writes it: `file` appears whole or not at all (new_files.hpp).
-void write_npy(const std::filesystem::path& file, const array& a);
+void write_npy(const std::string& file, const array& a);
 
 }

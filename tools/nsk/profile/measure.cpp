@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "engine/model_file.hpp"
+#include "io/system/program.hpp"
 #include "profile/references.hpp"
 
 namespace nsk::tool {
@@ -30,17 +31,6 @@ std::string first_line_of(const std::string& path) {
   std::string line;
   std::getline(file, line);
   return line;
-}
-
-/// "model name : AMD EPYC ..." of the first core, or "this machine".
-std::string processor_name() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);) {
-    if (line.compare(0, 10, "model name") != 0) continue;
-    const std::size_t at = line.find(": ");
-    if (at != std::string::npos) return line.substr(at + 2);
-  }
-  return "this machine";
 }
 
 /// Size of a cache as the system tells it ("32K", "2M"), or `otherwise`.

@@ -3,8 +3,9 @@
 
 #include <algorithm>
 
-// A wider clone is chosen at start-up where the machine has it; with FMA a product is not rounded before it is added.
-#if defined(__x86_64__) && defined(__linux__) && defined(__GNUC__) && !defined(__clang__) && \
+// A wider clone is chosen at start-up where the machine has it and the system's loader can. Products are rounded before
+// they are added in all of them (-ffp-contract=off): every machine writes the same files.
+#if defined(__x86_64__) && defined(__ELF__) && defined(__GNUC__) && !defined(__clang__) && \
     !defined(__SANITIZE_ADDRESS__)
 #define NSK_REFERENCE_CLONES __attribute__((target_clones("arch=haswell", "default")))
 #else

@@ -9,6 +9,7 @@
 #include "io/files.hpp"
 #include "io/layout.hpp"
 #include "io/npy.hpp"
+#include "io/system/paths.hpp"
 #include "suggest.hpp"
 
 namespace nsk::tool {
@@ -77,8 +78,8 @@ array permuted_as(const fields& f, const array& a) {
 array constant_reader::from_file(const fields& f) {
   const std::string name = f.text("file");
   require_name(name, f.where() + ": the name of the file");
-  const std::filesystem::path path = file_inside(m_folder, name, f.where() + ": the file");
-  if (!m_files.insert(path.string()).second)
+  const std::string path = utf8_of(file_inside(m_folder, name, f.where() + ": the file"));
+  if (!m_files.insert(path).second)
     f.fail("is in the file '" + name + "', which another constant has already. Copy the file");
   try {
     return read_npy(path);

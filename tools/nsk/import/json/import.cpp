@@ -12,6 +12,7 @@
 #include "import/onnx/import.hpp"
 #include "import/onnx/wire.hpp"
 #include "io/json_file.hpp"
+#include "io/system/paths.hpp"
 
 namespace nsk::tool {
 namespace {
@@ -23,7 +24,7 @@ enum attribute_type : std::int32_t { floats_type = 6, ints_type = 7, strings_typ
 /// Makes ONNX's messages of the JSON; the importer of ONNX models then holds them to its rules.
 class reader {
  public:
-  reader(const std::filesystem::path& file) : m_file(file.string()), m_constants(file.parent_path()) {}
+  explicit reader(const std::string& file) : m_file(file), m_constants(path_of(file).parent_path()) {}
 
   graph read(const graph_json& json);
 
@@ -257,7 +258,7 @@ graph reader::read(const graph_json& json) {
   m.main = graph_of(f, 0);
   if (m.main->outputs.empty()) f.fail("has no outputs");
   m.opsets.try_emplace("", newest_onnx_opset);  // where every node says its own
-  graph g = import_onnx(m, std::filesystem::path(m_file).parent_path(), m_file, true);
+  graph g = import_onnx(m, path_of(m_file).parent_path(), m_file, true);
   for (value& v : g.values)
     if (const auto found = m_stored.find(v.name); found != m_stored.end() && v.constant) v.stored = found->second;
   g.facts.files = m_constants.files();
@@ -275,8 +276,7 @@ bool is_json(const std::byte* bytes, std::size_t size) {
   return first != std::string_view::npos && text[first] == '{';
 }
 
-graph import_json(const std::byte* bytes, std::size_t size, const std::filesystem::path& file) {
-  const std::string name = file.string();
+graph import_json(const std::byte* bytes, std::size_t size, const std::string& name) {
   const graph_json json =
       parse_json<graph_json>({reinterpret_cast<const char*>(bytes), size}, name, table_limits, otherwise);
   if (json.is_object() && json.count("netsuke_format") != 0)
@@ -289,7 +289,7 @@ graph import_json(const std::byte* bytes, std::size_t size, const std::filesyste
   if (!version->is_number_integer() || *version != graph_json_version)
     refuse("'" + name + "': '" + graph_json_key + "' must be " + std::to_string(graph_json_version) +
            ", the version that this tool reads");
-  return reader(file).read(json);
+  return reader(name).read(json);
 }
 
 }

@@ -14,6 +14,6 @@ bool is_json(const std::byte* bytes, std::size_t size);
 /// .npy files of its folder. The same rules hold as for an ONNX model (onnx/import.hpp), and the order of the nodes is
 /// free. Refuses, naming file, node and reason: wrong types and unknown keys, values without a producer or with two,
 /// cycles, shapes that contradict the elements, and files that are missing, used twice or outside the folder.
-graph import_json(const std::byte* bytes, std::size_t size, const std::filesystem::path& file);
+graph import_json(const std::byte* bytes, std::size_t size, const std::string& file);
 
 }

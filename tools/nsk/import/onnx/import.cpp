@@ -19,6 +19,7 @@
 #include "import/onnx/needed_names.hpp"
 #include "import/onnx/tensor.hpp"
 #include "io/looks_like.hpp"
+#include "io/system/paths.hpp"
 
 namespace nsk::tool {
 namespace {
@@ -426,9 +427,9 @@ graph import_onnx(wire::model m, const std::filesystem::path& folder, const std:
   return importer(m, folder, own, outputs).run();
 }
 
-graph import_onnx(const std::filesystem::path& file) {
-  const std::vector<std::byte> bytes = read_file(file.string(), "model", max_model_bytes);
-  return import_onnx(bytes.data(), bytes.size(), file.parent_path(), file.string());
+graph import_onnx(const std::string& file) {
+  const std::vector<std::byte> bytes = read_file(file, "model", max_model_bytes);
+  return import_onnx(bytes.data(), bytes.size(), path_of(file).parent_path(), file);
 }
 
 }

@@ -18,7 +18,7 @@ inline constexpr int newest_onnx_opset =
 /// Tensors with external data are read from files beside the model, never from outside its folder.
 /// Refuses, naming what is wrong: what is no ONNX model, truncated or contradictory bytes, cycles, names without a
 /// producer or with two.
-graph import_onnx(const std::filesystem::path& file);
+graph import_onnx(const std::string& file);
 
 /// Reads a model from bytes; `folder` is where external data is, `name` is what messages call the model. Where the
 /// graph has all values that `outputs` names, the rest is left out, refused or not.

@@ -11,6 +11,7 @@
 #include "graph/onnx_type.hpp"
 #include "graph/names.hpp"
 #include "io/files.hpp"
+#include "io/system/paths.hpp"
 
 namespace nsk::tool {
 namespace {
@@ -79,10 +80,10 @@ std::string read_external(const wire::tensor& t, const tensor_source& source, st
     const auto found = t.external.find(key);
     return found == t.external.end() ? std::string() : found->second;
   };
-  const fs::path location = fs::u8path(entry("location"));
+  const std::string location = entry("location");
   if (location.empty()) refuse(source.what + ": external data without a location. The file is damaged");
-  require_name(entry("location"), source.what + ": the name of the file with its data");
-  const fs::path file = file_inside(source.folder, entry("location"), source.what + ": external data");
+  require_name(location, source.what + ": the name of the file with its data");
+  const fs::path file = file_inside(source.folder, location, source.what + ": external data");
   const std::int64_t offset = entry("offset").empty() ? 0 : parse_number(entry("offset"), source.what);
   const std::int64_t length =
       entry("length").empty() ? static_cast<std::int64_t>(expected) : parse_number(entry("length"), source.what);
@@ -92,14 +93,14 @@ std::string read_external(const wire::tensor& t, const tensor_source& source, st
   std::error_code failed;
   const auto size = static_cast<std::int64_t>(fs::file_size(file, failed));
   if (failed || offset > size || length > size - offset)
-    refuse(source.what + ": external data file '" + location.string() + "' is truncated: it has " +
-           std::to_string(size) + " bytes, the tensor ends at " + std::to_string(offset + length));
-  if (source.files != nullptr) source.files->insert(file.string());
+    refuse(source.what + ": external data file '" + location + "' is truncated: it has " + std::to_string(size) +
+           " bytes, the tensor ends at " + std::to_string(offset + length));
+  if (source.files != nullptr) source.files->insert(utf8_of(file));
   std::ifstream in(file, std::ios::binary);
   std::string bytes(expected, '\0');
   in.seekg(offset);
   if (!in.read(bytes.data(), static_cast<std::streamsize>(bytes.size())))
-    refuse(source.what + ": cannot read external data file '" + location.string() + "'");
+    refuse(source.what + ": cannot read external data file '" + location + "'");
   return bytes;
 }
 

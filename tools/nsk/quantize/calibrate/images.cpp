@@ -11,6 +11,7 @@
 
 #include "errors.hpp"
 #include "io/files.hpp"
+#include "io/system/paths.hpp"
 #include "io/text.hpp"
 
 #if defined(__GNUC__)
@@ -112,7 +113,7 @@ std::string description_of(const image_choices& how) {
 bool is_image_file(const std::string& path) {
   static const std::set<std::string> endings = {".png", ".jpg", ".jpeg", ".bmp", ".tga",
                                                 ".gif", ".psd", ".ppm",  ".pgm"};
-  std::string ending = std::filesystem::path(path).extension().string();
+  std::string ending = utf8_of(path_of(path).extension());
   std::transform(ending.begin(), ending.end(), ending.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return endings.count(ending) != 0;

@@ -8,6 +8,7 @@
 #include "errors.hpp"
 #include "io/layout.hpp"
 #include "io/npy.hpp"
+#include "io/system/paths.hpp"
 #include "suggest.hpp"
 
 namespace nsk::tool {
@@ -15,21 +16,21 @@ namespace {
 namespace fs = std::filesystem;
 
 /// The .npy files or the images of a place, by name.
-std::vector<fs::path> files_of(const std::string& place) {
+std::vector<std::string> files_of(const std::string& place) {
   std::error_code failed;
-  if (!fs::exists(place, failed))
+  if (!fs::exists(path_of(place), failed))
     refuse("--calibrate: there is no '" + place + "'. Give a folder of images or .npy files, or one of them.");
-  if (!fs::is_directory(place, failed)) return {place};
-  std::vector<fs::path> files;
-  for (const fs::directory_entry& entry : fs::directory_iterator(place, failed))
-    if (entry.path().extension() == ".npy" || is_image_file(entry.path().string())) files.push_back(entry.path());
+  if (!fs::is_directory(path_of(place), failed)) return {place};
+  std::vector<std::string> files;
+  for (const fs::directory_entry& entry : fs::directory_iterator(path_of(place), failed))
+    if (const std::string file = utf8_of(entry.path()); entry.path().extension() == ".npy" || is_image_file(file))
+      files.push_back(file);
   if (failed) refuse("--calibrate: cannot read '" + place + "': " + failed.message() + ".");
   if (files.empty())
     refuse("--calibrate: there is no .npy file in '" + place +
            "', and no image. Save samples with numpy.save, one file each.");
   std::sort(files.begin(), files.end());
-  const auto images =
-      std::count_if(files.begin(), files.end(), [](const fs::path& f) { return is_image_file(f.string()); });
+  const auto images = std::count_if(files.begin(), files.end(), is_image_file);
   if (images != 0 && static_cast<std::size_t>(images) != files.size())
     refuse("--calibrate: there are .npy files and images in '" + place + "'. Put them into folders of their own.");
   return files;
@@ -44,21 +45,20 @@ shape_t without_front(const shape_t& shape, std::size_t rank) {
 }
 
 /// One file as the input wants it; leading axes of length 1 may be missing.
-array read_sample(const fs::path& file, const value& input, const image_choices& how) {
-  if (is_image_file(file.string())) return read_image(file.string(), input, how);
+array read_sample(const std::string& file, const value& input, const image_choices& how) {
+  if (is_image_file(file)) return read_image(file, input, how);
   array a = read_npy(file);
   shape_t shape = a.shape;
   while (shape.size() < input.shape.size()) shape.insert(shape.begin(), 1);
   if (shape != input.shape)
-    refuse("--calibrate: '" + file.string() + "' has the shape " + to_string(a.shape) + ", but input '" + input.name +
-           "' has " + to_string(input.shape) + "." +
-           transposition_cure(a.shape, without_front(input.shape, a.shape.size())));
+    refuse("--calibrate: '" + file + "' has the shape " + to_string(a.shape) + ", but input '" + input.name + "' has " +
+           to_string(input.shape) + "." + transposition_cure(a.shape, without_front(input.shape, a.shape.size())));
   array result(input.type, input.shape);
   for (std::int64_t i = 0; i < a.count(); ++i) {
     result.set(i, a.number(i));
     const bool is_float = input.type == element::f32;
     if (is_float ? !std::isfinite(result.number(i)) : result.number(i) != a.number(i))
-      refuse("--calibrate: element " + std::to_string(i) + " of '" + file.string() + "' is not finite" +
+      refuse("--calibrate: element " + std::to_string(i) + " of '" + file + "' is not finite" +
              (is_float ? ", or beyond float32." : ", or no number that " + std::string(name_of(input.type)) + " has."));
   }
   return result;
@@ -93,17 +93,17 @@ sample_set read_samples(const graph& g, const std::set<std::string>& states, con
   for (const value* input : inputs) {
     const auto place = given.find(input->name);
     if (place == given.end()) misuse("--calibrate: there are no samples of input '" + input->name + "'.");
-    const std::vector<fs::path> files = files_of(place->second);
+    const std::vector<std::string> files = files_of(place->second);
     if (samples.empty()) {
       samples.resize(files.size());
-      for (const fs::path& f : files) set.files.push_back(f.string());
+      set.files = files;
     }
     if (files.size() != samples.size())
       refuse("--calibrate: input '" + input->name + "' has " + std::to_string(files.size()) + " samples, '" +
              names.front() + "' " + std::to_string(samples.size()) + ". Give each input one file per sample.");
     const auto facts = g.facts.ports.find(input->name);
     const image_choices own = facts != g.facts.ports.end() ? completed(how, facts->second, *input) : how;
-    if (is_image_file(files.front().string())) {
+    if (is_image_file(files.front())) {
       set.images.emplace(input->name, own);
       set.notes.push_back("images of input '" + input->name + "': " + description_of(own));
     }

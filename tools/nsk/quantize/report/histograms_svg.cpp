@@ -3,6 +3,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "io/system/paths.hpp"
 #include "quantize/report/report.hpp"
 #include "draw/svg.hpp"
 #include "io/text.hpp"
@@ -70,8 +71,7 @@ double add_part(svg_page& page, const std::string& title, const std::vector<cons
 
 std::string histograms_svg(const quantize_result& r, const std::string& model) {
   svg_page page(style);
-  page.text(left, 30, "What is stored, and by which range: " + std::filesystem::path(model).filename().string(),
-            "class=\"title\"");
+  page.text(left, 30, "What is stored, and by which range: " + utf8_of(path_of(model).filename()), "class=\"title\"");
   page.text(left, 52, "how often each number was seen, upwards by its logarithm; shaded: the range of the 256 levels",
             "class=\"small\"");
   double x = left;

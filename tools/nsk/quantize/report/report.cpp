@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "draw/svg.hpp"
+#include "io/system/paths.hpp"
 #include "io/text.hpp"
 
 namespace nsk::tool {
@@ -139,8 +140,7 @@ std::string quantize_svg(const quantize_result& r, const std::string& model) {
   const double width = std::clamp(static_cast<double>(layers) * 16.0, 700.0, 1400.0),
                step = width / static_cast<double>(layers), base = top + height;
   svg_page page(style);
-  page.text(left, 30, "Signal to noise by layer: " + std::filesystem::path(model).filename().string(),
-            "class=\"title\"");
+  page.text(left, 30, "Signal to noise by layer: " + utf8_of(path_of(model).filename()), "class=\"title\"");
   page.text(left, 52, "dB against float32, more is better; 40 dB is an error of a hundredth", "class=\"small\"");
   add_legend(page);
   for (double db = 0; db <= max_db; db += db_step) {
@@ -173,7 +173,7 @@ void write_quantize_report(command_files& files, const std::string& path, const 
   files.write(beside(path, ".svg"), quantize_svg(r, about.model));
   files.write(beside(path, ".histograms.svg"), histograms_svg(r, about.model));
   files.write(beside(path, ".json"), quantize_json(r, about));
-  files.write(path, quantize_markdown(r, about, std::filesystem::path(path).stem().string()));
+  files.write(path, quantize_markdown(r, about, utf8_of(path_of(path).stem())));
 }
 
 }
