@@ -27,7 +27,7 @@ class imitated_device final : public device_runner {
         m_wrong_step(wrong_step),
         m_error(error),
         m_wrong_runs(wrong_runs) {
-    m_facts.device = "imitated";
+    m_facts.driver = "imitated";
     m_facts.steps = m_view.step_count();
   }
   std::byte* input(int port) override { return m_cpu->input(port); }

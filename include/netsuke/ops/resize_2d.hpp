@@ -50,6 +50,7 @@ struct op_traits<op::resize_2d> : impl::never_in_place, impl::nothing_whole, imp
 
   template <class Settings>
   static void run(const args& a, const tile_range& range, std::byte* scratch) {
+    // Bytes have one tap of weight 1 (verify_table): the nearest pixel.
     if constexpr (impl::has_int8_layers<Settings>)
       if (a.input.type == dtype::uint8) return kernels::move_pixels(a, range);
     kernels::resize_2d(a, range, scratch);

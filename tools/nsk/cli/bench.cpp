@@ -226,7 +226,7 @@ json measure_device_runs(device_runner& r, double seconds, progress_line& progre
 json device_report(const bench_options& o, const model& m, const device_facts& f, json report) {
   report["model"] = m.name();
   report["device"] = o.device;
-  report["driver"] = f.device;
+  report["driver"] = f.driver;
   report["software"] = f.software;
   report["variant"] = f.variant;
   report["dispatches"] = f.dispatches;

@@ -47,7 +47,7 @@ int device_variant_of(const model& m, const std::string& name) {
 }
 
 std::string device_text(const std::string& name, const device_facts& f) {
-  std::string text = name + ": " + f.device + (f.software ? ", a software driver on the CPU" : "") + "\n";
+  std::string text = name + ": " + f.driver + (f.software ? ", a software driver on the CPU" : "") + "\n";
   text += format_text("variant '%s': %d dispatches, %d barriers, %d pipelines\n", f.variant.c_str(), f.dispatches,
                       f.barriers, f.pipelines);
   if (f.halves.weights) text += "weights of layers are 16-bit floats\n";

@@ -13,7 +13,7 @@ namespace nsk::tool {
 
 /// What a device records of a variant, and what it calls itself.
 struct device_facts {
-  std::string device;     ///< "llvmpipe (LLVM 15.0.6, 256 bits)"
+  std::string driver;     ///< "llvmpipe (LLVM 15.0.6, 256 bits)"
   bool software = false;  ///< a program on the CPU, whose times say nothing about GPUs
   std::string variant;
   int dispatches = 0, barriers = 0, pipelines = 0, steps = 0, cpu_steps = 0;

@@ -198,7 +198,7 @@ std::string device_comparison_text(const device_comparison& c, std::size_t rows)
 }
 
 json device_comparison_json(const device_comparison& c, const std::string& name, const device_facts& facts) {
-  json result = {{"passed", c.good()}, {"device", name}, {"driver", facts.device}, {"software", facts.software}};
+  json result = {{"passed", c.good()}, {"device", name}, {"driver", facts.driver}, {"software", facts.software}};
   result["variant"] = facts.variant;
   result["steps_on_cpu"] = facts.cpu_steps;
   result["steps_on_device"] = c.device_steps;

@@ -51,7 +51,7 @@ class device_session final : public device_runner {
     }
     for (int i = 0; i < v.input_count(); ++i) m_inputs.emplace_back(v.input(i).bytes());
     for (int i = 0; i < v.output_count(); ++i) m_outputs.emplace_back(v.output(i).bytes());
-    m_facts.device = m_device->name();
+    m_facts.driver = m_device->name();
     m_facts.software = m_device->is_software();
     m_facts.variant = v.name();
     m_facts.dispatches = plan().dispatch_count() - plan().cpu_step_count();

@@ -27,7 +27,7 @@ constexpr dtype moved_type(dtype t) {
          : size_of(t) == 2 ? dtype::int16
                            : dtype::uint8;
 }
-inline typed_operand moved(const tensor_info& t, const tensor_view& v) { return {&t, moved_type(t.type()), v}; }
+inline typed_operand as_bits(const tensor_info& t, const tensor_view& v) { return {&t, moved_type(t.type()), v}; }
 
 /// Offset in elements of a tensor's own type.
 inline std::uint32_t element_of(const tensor_info& t, const dispatch_writer& to) {
@@ -91,14 +91,14 @@ inline refusal lower_typed_fill(const tensor_info& target, float value, dispatch
   typed_elementwise_constants c;
   c.low = static_cast<std::uint32_t>(bits);
   c.high = static_cast<std::uint32_t>(bits >> 32);
-  return lower_typed(typed_mode::fill, moved(target, target.view(nullptr, to.settings().rows)), {}, c, to);
+  return lower_typed(typed_mode::fill, as_bits(target, target.view(nullptr, to.settings().rows)), {}, c, to);
 }
 
 /// Elements of a smaller type than a word, one by one, as they are.
 inline refusal lower_small_copy(const tensor_info& from, const tensor_info& target, dispatch_writer& to) {
   const int rows = to.settings().rows;
-  return lower_typed(typed_mode::convert, moved(target, target.view(nullptr, rows)),
-                     {moved(from, from.view(nullptr, rows)), {}, {}}, {}, to);
+  return lower_typed(typed_mode::convert, as_bits(target, target.view(nullptr, rows)),
+                     {as_bits(from, from.view(nullptr, rows)), {}, {}}, {}, to);
 }
 
 /// Output = data with the position along `axis` that the index says; `index` has the strides of the indices in the
@@ -112,7 +112,7 @@ inline refusal lower_gather(const step_view& s, int axis, tensor_view index, dis
   c.extent = word(x.shape[axis]);
   c.along = number(x.stride[axis]);
   x.stride[axis] = 0;
-  return lower_typed(typed_mode::gather, moved(out, y), {moved(data, x), operand_of(indices, index), {}}, c, to);
+  return lower_typed(typed_mode::gather, as_bits(out, y), {as_bits(data, x), operand_of(indices, index), {}}, c, to);
 }
 
 template <>
@@ -153,8 +153,9 @@ struct lowering<op::select> {
   static refusal lower(const step_view& s, dispatch_writer& to) {
     const tensor_info condition = s.input(0), a = s.input(1), b = s.input(2), out = s.output();
     const int rows = to.settings().rows;
-    return lower_typed(typed_mode::select, moved(out, out.view(nullptr, rows)),
-                       {moved(a, a.view(nullptr, rows)), moved(b, b.view(nullptr, rows)),
+    // a, b and the output are copied as bits: only the type of the condition matters.
+    return lower_typed(typed_mode::select, as_bits(out, out.view(nullptr, rows)),
+                       {as_bits(a, a.view(nullptr, rows)), as_bits(b, b.view(nullptr, rows)),
                         operand_of(condition, condition.view(nullptr, rows))},
                        {}, to);
   }

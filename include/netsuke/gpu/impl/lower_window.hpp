@@ -266,10 +266,10 @@ struct lowering<op::pool_2d> {
     set_places(c, x, y, {});
     set_sizes(c, s.input(0).view(nullptr, rows), s.output().view(nullptr, rows), 1);
     set_window(c, p.w);
-    c.fill = pair(p.pad_bottom, p.pad_right);
+    c.fill = pair(p.pad_bottom, p.pad_right);  // in pooling the pads behind the input (shaders/bindings.h)
     d.input4() = x.aligned() && c.oc % 4 == 0;
     d.output4() = y.aligned() && c.oc % 4 == 0;
-    d.halves() = halves_of(s, -1, to);
+    d.halves() = halves_of(s, /*residual*/ -1, to);
     spread_quads(d, divided_up(c.oc, 4), c.count);
     d.set_constants(c);
     return to.add(d);

@@ -52,7 +52,7 @@ struct byte_block {
   simd::u8_range range;
 };
 /// Channels that are neighbours in vectors as they are in panels.
-inline constexpr int together = simd::i32::lanes < 4 ? 1 : 4;
+inline constexpr int neighbour_channels = simd::i32::lanes < 4 ? 1 : 4;
 
 /// Brings the constants of the channels from `channel` on into the order of vectors, `Together` at a time; what is
 /// behind the last channel is zeros.
@@ -112,13 +112,14 @@ NSK_INLINE void complete_biases(std::byte* scratch, std::int64_t quads, const st
   }
 }
 
-/// One block of channels, its constants in scratch. Tiles may begin at any channel, but panels end at multiples of 8.
+/// One block of channels. Scratch holds its biases, scales and quads, then the bytes outside the image, the rows and
+/// the offsets. Tiles may begin at any channel, but panels end at multiples of 8.
 NSK_ONE_COPY inline byte_block load_byte_block(const quantized_depthwise_conv_2d_args& a, int channel, int channel_end,
                                                std::byte* scratch) {
   const std::int64_t quads = depthwise_quads(a.w.kernel_h, a.w.kernel_w);
   const int left = channel_end - channel;
-  if (channel % together == 0)
-    order_constants<together>(a, channel, left <= half_channels, scratch);
+  if (channel % neighbour_channels == 0)
+    order_constants<neighbour_channels>(a, channel, left <= half_channels, scratch);
   else
     order_constants<1>(a, channel, left <= half_channels, scratch);
   const int places = depthwise_places(a.w.kernel_h);

@@ -130,8 +130,9 @@ NSK_ONE_COPY inline void quad_tiles(int tiles, const quad_runs& runs, const quad
   if (tiles == 0) return;
   const quad_panel p = panel;
   constexpr int panels = Vectors * i32::lanes > panel_width ? Vectors * i32::lanes / panel_width : 1;
-  const std::int8_t* ahead =
-      p.weights + panels * p.stride;  // the panels behind these, shared by the quads of all tiles
+  // The panels behind these are prefetched on the way: each quad takes its part, at most a cache line. The tiles share
+  // them; their number is rounded down to a power of two.
+  const std::int8_t* ahead = p.weights + panels * p.stride;
   const std::ptrdiff_t share = std::ptrdiff_t{4} * panels * p.width /
                                (tiles > 7   ? 8
                                 : tiles > 3 ? 4
@@ -142,7 +143,7 @@ NSK_ONE_COPY inline void quad_tiles(int tiles, const quad_runs& runs, const quad
   if constexpr (simd::dots_leave_out) begin_quad_sums(first, runs, p);
   for (; tiles > 0; --tiles, row += Rows) {
     i32 sum[Rows][Vectors];
-    if constexpr (!simd::dots_leave_out) begin_quad_sums(first, runs, p);  // a load is less than a register kept
+    if constexpr (!simd::dots_leave_out) begin_quad_sums(first, runs, p);  // loading again costs less than a register
     unroll<Vectors>([&](auto v)
                         NSK_INLINE_LAMBDA { unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA { sum[r][v] = first[v]; }); });
     if (store.adds_to_rows) add_to_rows(sum, row);

@@ -70,7 +70,7 @@ struct gemm_panel : panel_slice<Weight> {
 template <int Width>
 constexpr std::ptrdiff_t column_offset(int v, std::ptrdiff_t stride) {
   const int column = v * simd::f32::lanes;
-  return Width > 24 ? column / panel_width * stride + column % panel_width : column;
+  return Width > max_panel_width ? column / panel_width * stride + column % panel_width : column;
 }
 
 /// Whether only 8 columns of a panel are in its last register, of 16.
@@ -135,7 +135,7 @@ template <int Width, bool Prefetch, int Rows, int Vectors, class Weight>
 NSK_INLINE void accumulate(simd::f32 (&sum)[Rows][Vectors], const gemm_runs& runs, const gemm_panel<Weight>& p,
                            const tile_row* rows, const char*& prefetch_at) {
   using simd::f32, simd::unroll;
-  constexpr bool low = half_tail<Width>, several = Width > 24;
+  constexpr bool low = half_tail<Width>, several = Width > max_panel_width;
   constexpr int whole = low ? Vectors - 1 : Vectors, steps = Prefetch ? simd::tuning::gemm_steps : 1;
   const float* row[Rows];
   unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA { row[r] = rows[r].input; });

@@ -32,7 +32,7 @@ inline constexpr int winograd_panels = pairs_together<Kernels>;
 /// writes and the next batch reads: in images beyond the caches, transforms wait for memory twice as long as they take.
 struct winograd_cells_together {
   winograd_cell cell[winograd_max_cells];
-  const float* next[winograd_max_cells];  ///< the first input of a cell of the next batch
+  const float* prefetch_from[winograd_max_cells];  ///< what a cell of the next batch reads first
   int count;
 };
 
@@ -128,7 +128,7 @@ NSK_INLINE void winograd_prefetch(const winograd_call<Kernels>& w, const winogra
     prefetch_pixels(
         out.as<float>() + cell.image * out.stride[0] + cell.y * out.stride[1] + cell.x * out.stride[2] + p.channel,
         out.stride[1], out.stride[2], outputs, p.columns);
-    prefetch_pixels(batch.next[t] + channel, in.stride[1], in.stride[2], outputs, count);
+    prefetch_pixels(batch.prefetch_from[t] + channel, in.stride[1], in.stride[2], outputs, count);
   }
 }
 
@@ -239,8 +239,10 @@ NSK_ONE_COPY inline void winograd_cells(const winograd_call<Kernels>& w, const t
     for (int i = 0; i < batch.count; ++i, walk.advance(), ahead.advance()) {
       batch.cell[i] = walk.cell();
       const winograd_cell& next = ahead.cell();  // behind the last one there is none, and what it reads is not needed
-      batch.next[i] = in.as<float>() + next.image * in.stride[0] + (next.y - w.a->w.pad_top + 2) * in.stride[1] +
-                      (next.x - w.a->w.pad_left + 2) * in.stride[2] + w.input_channel;
+      // + 2: the first two rows and columns of its inputs belong to cells in front of it too, which have read them.
+      batch.prefetch_from[i] = in.as<float>() + next.image * in.stride[0] +
+                               (next.y - w.a->w.pad_top + 2) * in.stride[1] +
+                               (next.x - w.a->w.pad_left + 2) * in.stride[2] + w.input_channel;
     }
     winograd_batch_of_cells<Outputs>(w, batch);
   }

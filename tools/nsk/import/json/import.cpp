@@ -18,8 +18,6 @@ namespace nsk::tool {
 namespace {
 
 constexpr char otherwise[] = "it was not written by nsk json.";
-/// AttributeProto.AttributeType.
-enum attribute_type : std::int32_t { floats_type = 6, ints_type = 7, strings_type = 8 };
 
 /// Makes ONNX's messages of the JSON; the importer of ONNX models then holds them to its rules.
 class reader {
@@ -117,13 +115,13 @@ wire::value_info reader::port_of(const graph_json& json, const char* kind) {
 void reader::set_list(wire::attribute& a, const graph_json& json, const std::string& who) {
   const auto all = [&](auto is) { return std::all_of(json.begin(), json.end(), is); };
   if (all([](const graph_json& e) { return e.is_number_integer(); })) {
-    a.type = ints_type;
+    a.type = wire::ints_type;
     for (const graph_json& e : json) a.ints.push_back(integer_of(e, who));
   } else if (all([](const graph_json& e) { return e.is_string(); })) {
-    a.type = strings_type;
+    a.type = wire::strings_type;
     for (const graph_json& e : json) a.strings.push_back(e.get<std::string>());
   } else if (all([](const graph_json& e) { return e.is_number_float(); })) {
-    a.type = floats_type;
+    a.type = wire::floats_type;
     for (const graph_json& e : json) a.floats.push_back(e.get<float>());
   } else {
     refuse(who + " must be integers, real numbers (1.0) or texts, all of one kind");
@@ -141,9 +139,9 @@ void reader::set_typed(wire::attribute& a, const graph_json& json, const std::st
   else if (const graph_json* x = f.find("float"))
     a.f = number_of(*x, who);
   else if (f.find("floats") != nullptr)
-    a.type = floats_type, a.floats = f.numbers("floats");
+    a.type = wire::floats_type, a.floats = f.numbers("floats");
   else
-    a.type = strings_type, a.strings = f.texts("strings");
+    a.type = wire::strings_type, a.strings = f.texts("strings");
 }
 
 wire::attribute reader::attribute_of(const std::string& name, const graph_json& json, const std::string& who,

@@ -328,40 +328,41 @@ class importer {
       refuse(what + " is the converter's own. Rename it");
     if (!a.reference.empty()) refuse(what + " refers to a function's attribute outside a function");
     switch (type_of(a)) {
-      case 1:
+      case wire::float_type:
         if (a.f) return *a.f;
         break;
-      case 2: return a.i.value_or(0);
-      case 3: return a.s.value_or(std::string());
-      case 4:
+      case wire::int_type: return a.i.value_or(0);
+      case wire::string_type: return a.s.value_or(std::string());
+      case wire::tensor_type:
         if (a.t && holds_text(*a.t)) return a.t->texts;
         if (a.t) return decode_tensor(*a.t, {m_folder, what, &m_files});
         break;
-      case 5:
+      case wire::graph_type:
         if (a.g) return subgraph(*a.g, g, s, who);
         break;
-      case 6: return a.floats;
-      case 7: return a.ints;
-      case 8: return a.strings;
+      case wire::floats_type: return a.floats;
+      case wire::ints_type: return a.ints;
+      case wire::strings_type: return a.strings;
       default: break;
     }
     refuse(what +
            " has a type that is not supported (sparse tensor, type, or a list of tensors or graphs), or no value");
   }
 
-  /// Old files do not say an attribute's type: it is the one that has a value.
+  /// Old files do not say an attribute's type: it is the one that has a value. Without one it is an empty list, taken
+  /// as integers.
   static std::int32_t type_of(const wire::attribute& a) {
-    if (a.type != 0) return a.type;
-    return a.f                  ? 1
-           : a.i                ? 2
-           : a.s                ? 3
-           : a.t                ? 4
-           : a.g                ? 5
-           : !a.floats.empty()  ? 6
-           : !a.ints.empty()    ? 7
-           : !a.strings.empty() ? 8
-           : a.has_other        ? 0
-                                : 7;
+    if (a.type != wire::no_type) return a.type;
+    return a.f                  ? wire::float_type
+           : a.i                ? wire::int_type
+           : a.s                ? wire::string_type
+           : a.t                ? wire::tensor_type
+           : a.g                ? wire::graph_type
+           : !a.floats.empty()  ? wire::floats_type
+           : !a.ints.empty()    ? wire::ints_type
+           : !a.strings.empty() ? wire::strings_type
+           : a.has_other        ? wire::no_type
+                                : wire::ints_type;
   }
 
   std::shared_ptr<graph> subgraph(const wire::graph& w, graph& g, scope& s, const std::string& who) {

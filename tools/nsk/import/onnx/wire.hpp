@@ -29,10 +29,23 @@ struct tensor {
 
 struct graph;
 
-/// AttributeProto; `type` is its AttributeType (0 where an old file has none).
+/// AttributeProto.AttributeType; no_type where an old file has none. Others are read as their numbers.
+enum attribute_type : std::int32_t {
+  no_type,
+  float_type,
+  int_type,
+  string_type,
+  tensor_type,
+  graph_type,
+  floats_type,
+  ints_type,
+  strings_type
+};
+
+/// AttributeProto.
 struct attribute {
   std::string name, reference;  ///< reference: the attribute of the enclosing function that gives the value
-  std::int32_t type = 0;
+  std::int32_t type = no_type;
   std::optional<float> f;
   std::optional<std::int64_t> i;
   std::optional<std::string> s;

@@ -47,6 +47,7 @@ void compress(context& c) {
   shape_t line(x.size(), 1);
   const shape_t one = line;
   line[axis] = count;
+  // Indices of booleans choose updates: those that are true take the positions 0, 1, ...
   c.emit(scatter_params{static_cast<int>(axis), scatter_kind::replace},
          {constant_integers(c, "filler", one, c.in_type(0), {0}), reshaped(c, c.in(1), line), from});
 }

@@ -72,13 +72,13 @@ double largest(const array& a) {
   return result;
 }
 
-/// All values of tanh, or of the logistic function.
-value_id table_of(call& c, bool is_tanh, int bits) {
-  const auto [found, is_new] = c.all().tables.try_emplace({is_tanh, bits}, no_value);
+/// All values of tanh, or of the logistic function, of numbers with so many bits in front of the point.
+value_id table_of(call& c, bool is_tanh, int integer_bits) {
+  const auto [found, is_new] = c.all().tables.try_emplace({is_tanh, integer_bits}, no_value);
   if (!is_new) return found->second;
   array table(element::i16, {65536});
   for (std::int64_t i = 0; i < 65536; ++i)
-    table.set_integer(i, is_tanh ? fixed16::tanh(i - 32768, bits) : fixed16::logistic(i - 32768, bits));
+    table.set_integer(i, is_tanh ? fixed16::tanh(i - 32768, integer_bits) : fixed16::logistic(i - 32768, integer_bits));
   return found->second = c.constant(std::move(table));
 }
 

@@ -123,8 +123,8 @@ bool input_file::await(int milliseconds) {
 
 int input_file::read(void* to, std::size_t bytes, std::size_t& count) {
   DWORD got = 0;
-  const auto most = static_cast<DWORD>(std::min(bytes, std::size_t{1} << 30));
-  const bool good = ReadFile(m->file.get(), to, most, &got, nullptr) != 0;
+  const auto limit = static_cast<DWORD>(std::min(bytes, std::size_t{1} << 30));
+  const bool good = ReadFile(m->file.get(), to, limit, &got, nullptr) != 0;
   count = got;
   const int code = good ? 0 : last_errno();
   return code == EPIPE ? 0 : code;  // the writer has ended
