@@ -22,15 +22,7 @@ class graph_builder {
     g.inputs.push_back(g.add(std::move(v)));
     return g.inputs.back();
   }
-  value_id constant(const std::string& name, array a) {
-    value v;
-    v.name = name;
-    v.type = a.type;
-    v.shape = a.shape;
-    v.typed = v.known_rank = true;
-    v.constant = std::make_shared<const array>(std::move(a));
-    return g.add(std::move(v));
-  }
+  value_id constant(const std::string& name, array a) { return g.add(constant_value(name, std::move(a))); }
   value_id floats(const std::string& name, shape_t shape, const std::vector<float>& values) {
     return constant(name, make_floats(std::move(shape), values));
   }

@@ -142,10 +142,7 @@ void fill_range(filler& f) {
   }
   node counting = n;
   const value_id count = f.length_output(n.outputs[0]);
-  value& v = f.made(count);
-  v.type = element::i64;
-  v.shape = {};
-  v.typed = v.known_rank = true;
+  f.made(count).declare(element::i64, {});
   counting.outputs = {n.outputs[0], count};
   f.place(std::move(counting));
   f.note_source(count);

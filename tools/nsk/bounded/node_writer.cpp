@@ -36,10 +36,7 @@ void node_writer::place_with(const std::vector<value_id>& inputs) {
 
 value_id node_writer::new_value(const std::string& name, element type, const shape_t& shape) {
   const value_id v = new_value(name);
-  value& x = made(v);
-  x.type = type;
-  x.shape = shape;
-  x.typed = x.known_rank = true;
+  made(v).declare(type, shape);
   return v;
 }
 
@@ -61,10 +58,7 @@ value_id node_writer::place_new(node n) {
   reference::infer_node(c);
   for (std::size_t i = 0; i < n.outputs.size(); ++i) {
     if (n.outputs[i] == no_value) continue;
-    value& v = made(n.outputs[i]);
-    v.type = c.output(i).type;
-    v.shape = c.out_shape(i);
-    v.typed = v.known_rank = true;
+    made(n.outputs[i]).declare(c.output(i).type, c.out_shape(i));
   }
   const value_id result = n.outputs[0];
   place(std::move(n));
@@ -100,11 +94,7 @@ value_id node_writer::constant(array a) { return constant(std::move(a), m_node->
 
 value_id node_writer::constant(array a, const std::string& name) {
   const value_id v = new_value(name);
-  value& x = made(v);
-  x.type = a.type;
-  x.shape = a.shape;
-  x.typed = x.known_rank = true;
-  x.constant = std::make_shared<const array>(std::move(a));
+  made(v).become(std::move(a));
   return v;
 }
 

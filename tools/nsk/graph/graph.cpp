@@ -14,6 +14,24 @@ bool value::is_static() const {
   return true;
 }
 
+void value::declare(element t, shape_t s) {
+  type = t;
+  shape = std::move(s);
+  typed = known_rank = true;
+}
+
+void value::become(array a) {
+  declare(a.type, a.shape);
+  constant = std::make_shared<const array>(std::move(a));
+}
+
+value constant_value(std::string name, array a) {
+  value v;
+  v.name = std::move(name);
+  v.become(std::move(a));
+  return v;
+}
+
 namespace {
 
 std::string label(const node& n) {

@@ -39,7 +39,10 @@ struct value {
   std::shared_ptr<const array> constant;  ///< initializer, or the result of folding
   std::shared_ptr<const stored_constant> stored;  ///< where the source stores it in another order; may be null
   bool is_static() const;                         ///< rank and all dimensions known
+  void declare(element t, shape_t s);             ///< makes type and shape known
+  void become(array a);                           ///< makes it a constant, of the type and shape of `a`
 };
+value constant_value(std::string name, array a);
 
 struct node {
   std::string op;      ///< ONNX operator, "Conv"

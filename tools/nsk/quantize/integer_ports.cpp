@@ -28,13 +28,7 @@ class port_nodes {
     return m_graph.add(std::move(v));
   }
   value_id add_constant(const std::string& suffix, array a) {
-    value v;
-    v.name = m_port + suffix;
-    v.type = a.type;
-    v.typed = v.known_rank = true;
-    v.shape = a.shape;
-    v.constant = std::make_shared<const array>(std::move(a));
-    return m_graph.add(std::move(v));
+    return m_graph.add(constant_value(m_port + suffix, std::move(a)));
   }
   node make(const char* op, std::vector<value_id> inputs, value_id output) const {
     node n;

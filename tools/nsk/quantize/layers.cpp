@@ -48,14 +48,9 @@ class readers {
 };
 
 value_id add_constant(graph& g, const std::string& name, shape_t shape, const std::vector<double>& values) {
-  value v;
-  v.name = name;
-  v.typed = v.known_rank = true;
-  v.shape = shape;
   array a(element::f32, std::move(shape));
   for (std::size_t i = 0; i < values.size(); ++i) a.set(static_cast<std::int64_t>(i), values[i]);
-  v.constant = std::make_shared<const array>(std::move(a));
-  return g.add(std::move(v));
+  return g.add(constant_value(name, std::move(a)));
 }
 
 /// Weights [channels][depth][kernel_h][kernel_w] of a convolution.

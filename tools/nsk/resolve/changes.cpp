@@ -43,13 +43,7 @@ class editor {
     return v != no_value && at(v).constant && at(v).constant->count() == 1 ? at(v).constant->number(0) : std::nan("");
   }
   value_id constant(const std::string& name, array a) {
-    value v;
-    v.name = unused(name);
-    v.type = a.type;
-    v.shape = a.shape;
-    v.typed = v.known_rank = true;
-    v.constant = std::make_shared<const array>(std::move(a));
-    return m_graph.add(std::move(v));
+    return m_graph.add(constant_value(unused(name), std::move(a)));
   }
   /// Makes a node behind all others, whose result has this name.
   value_id add(const std::string& op, const std::string& name, std::vector<value_id> inputs,

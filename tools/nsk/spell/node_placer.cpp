@@ -162,11 +162,7 @@ value_id node_placer::new_value(const node& n, const std::string& suffix) {
 
 value_id node_placer::new_constant(const node& n, const std::string& suffix, array a) {
   const value_id id = new_value(n, suffix);
-  value& v = at(id);
-  v.type = a.type;
-  v.shape = a.shape;
-  v.typed = v.known_rank = true;
-  v.constant = std::make_shared<const array>(std::move(a));
+  at(id).become(std::move(a));
   return id;
 }
 

@@ -196,7 +196,7 @@ class importer {
       if (holds_text(t))
         set_text(g, id, t.dims, t.texts);
       else
-        set_constant(g.values[static_cast<std::size_t>(id)], decode_tensor(t, {m_folder, what, &m_files}));
+        g.values[static_cast<std::size_t>(id)].become(decode_tensor(t, {m_folder, what, &m_files}));
       if (is_narrow(t.type)) m_narrow.insert(t.name);
     }
   }
@@ -229,13 +229,6 @@ class importer {
     else
       set_text(g, n.outputs[0], {static_cast<std::int64_t>(a.strings.size())}, a.strings);
     return true;
-  }
-
-  static void set_constant(value& v, array a) {
-    v.type = a.type;
-    v.shape = a.shape;
-    v.typed = v.known_rank = true;
-    v.constant = std::make_shared<const array>(std::move(a));
   }
 
   void add_inputs(graph& g, const wire::graph& w, scope& s) {

@@ -131,13 +131,8 @@ class port_maker {
     return text;
   }
   value_id constant(const std::string& name, array a) {
-    value v;
-    v.name = name;
+    value v = constant_value(name, std::move(a));
     while (!m_names.insert(v.name).second) v.name += "_";
-    v.type = a.type;
-    v.typed = v.known_rank = true;
-    v.shape = a.shape;
-    v.constant = std::make_shared<const array>(std::move(a));
     return m_graph.add(std::move(v));
   }
   node between(const char* op, value_id from, value_id to, const meaning& m, const std::string& port) {

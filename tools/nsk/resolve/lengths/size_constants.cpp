@@ -326,13 +326,8 @@ settled_constants constant_settler::run() {
 }
 
 value_id add_constant(graph& g, const constant_edit& e) {
-  value v;
-  v.name = e.node + "/constant_" + std::to_string(e.input);
+  value v = constant_value(e.node + "/constant_" + std::to_string(e.input), e.numbers);
   while (g.find(v.name) != no_value) v.name += "_";
-  v.type = e.numbers.type;
-  v.shape = e.numbers.shape;
-  v.typed = v.known_rank = true;
-  v.constant = std::make_shared<const array>(e.numbers);
   return g.add(std::move(v));
 }
 

@@ -157,9 +157,7 @@ void bounded_rows::give_out(value_id of, std::size_t axis, const std::string& na
   length.outputs = {m_placer.new_value(*by, "length")};
   value& v = at(length.outputs[0]);
   v.name = name;
-  v.type = element::i64;
-  v.shape = {};
-  v.typed = v.known_rank = true;
+  v.declare(element::i64, {});
   m_graph.outputs.push_back(length.outputs[0]);
   m_graph.nodes.insert(by + 1, std::move(length));
 }

@@ -85,11 +85,7 @@ bool class_texts::read_constant(const node& n) {
   std::vector<i64> positions;
   const value_id v = n.outputs[0];
   m_tables[v] = table_of(list(n, text_attribute), positions);
-  value& x = at(v);
-  x.type = element::i64;
-  x.shape = n.integers(text_shape_attribute);
-  x.typed = x.known_rank = true;
-  x.constant = std::make_shared<const array>(make_ints(x.shape, positions));
+  at(v).become(make_ints(n.integers(text_shape_attribute), positions));
   return true;
 }
 

@@ -51,10 +51,8 @@ bool folder::pass_on(const node& n) {
   const value& from = m_graph.values[static_cast<std::size_t>(n.inputs[0])];
   value& to = m_graph.values[static_cast<std::size_t>(n.outputs[0])];
   if (!from.constant || !from.typed || from.type == element::string) return false;
-  to.type = from.type;
-  to.shape = from.shape;
+  to.declare(from.type, from.shape);
   to.constant = from.constant;
-  to.typed = to.known_rank = true;
   return true;
 }
 
@@ -85,9 +83,7 @@ bool folder::run(const node& n) {
   for (std::size_t i = 0; i < n.outputs.size(); ++i) {
     if (n.outputs[i] == no_value) continue;
     value& v = m_graph.values[static_cast<std::size_t>(n.outputs[i])];
-    v.type = c.output(i).type;
-    v.shape = c.out_shape(i);
-    v.typed = v.known_rank = true;
+    v.declare(c.output(i).type, c.out_shape(i));
     const std::int64_t count = count_of(v.shape);
     if (count == 0) v.constant = std::make_shared<const array>(v.type, v.shape);
     if (!known) continue;

@@ -44,14 +44,9 @@ node reshape(graph& g, value_id from, value_id to) {
   n.op = "Reshape";
   n.name = g.values[static_cast<std::size_t>(to)].name + "/reshape";
   n.version = speller::opset;
-  value shape;
-  shape.name = n.name + "_shape";
   const shape_t& wanted = g.values[static_cast<std::size_t>(to)].shape;
-  shape.constant = std::make_shared<const array>(make_ints({static_cast<std::int64_t>(wanted.size())}, wanted));
-  shape.type = element::i64;
-  shape.shape = shape.constant->shape;
-  shape.typed = shape.known_rank = true;
-  n.inputs = {from, g.add(std::move(shape))};
+  array lengths = make_ints({static_cast<std::int64_t>(wanted.size())}, wanted);
+  n.inputs = {from, g.add(constant_value(n.name + "_shape", std::move(lengths)))};
   n.outputs = {to};
   return n;
 }

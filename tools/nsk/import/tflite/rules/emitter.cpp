@@ -8,28 +8,20 @@ namespace {
 
 constexpr int onnx_opset = 22;  // whose meaning the emitted nodes have
 
-value typed_value(const std::string& name, element type, const shape_t& shape) {
-  value v;
-  v.name = name;
-  v.type = type;
-  v.shape = shape;
-  v.typed = v.known_rank = true;
-  return v;
-}
-
 }
 
 value_id emitter::add_input(const std::string& name, element type, const shape_t& shape) {
-  const value_id id = m_graph.add(typed_value(name, type, shape));
+  value v;
+  v.name = name;
+  v.declare(type, shape);
+  const value_id id = m_graph.add(std::move(v));
   m_graph.inputs.push_back(id);
   m_named.insert(id);
   return id;
 }
 
 value_id emitter::add_constant(const std::string& name, array a) {
-  value v = typed_value(name, a.type, a.shape);
-  v.constant = std::make_shared<const array>(std::move(a));
-  return m_graph.add(std::move(v));
+  return m_graph.add(constant_value(name, std::move(a)));
 }
 
 value_id emitter::constant(array a) {
