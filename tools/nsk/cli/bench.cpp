@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <cstring>
 #include <functional>
 #include <nlohmann/json.hpp>
@@ -9,10 +8,8 @@
 
 #include "cli/commands.hpp"
 #include "cli/device_options.hpp"
-#include "cli/profile_file.hpp"
 #include "engine/model_file.hpp"
 #include "cli/progress.hpp"
-#include "cli/terminal.hpp"
 #include "cli/options.hpp"
 #include "gpu/device.hpp"
 #include "io/layout.hpp"
@@ -267,9 +264,7 @@ exit_code bench_device(const bench_options& o) {
   const json times = measure_device_runs(*device, o.seconds, progress);
   progress.clear();
   const json report = device_report(o, file.view, device->facts(), times);
-  const std::string text =
-      o.json ? json_text(report) : device_bench_text(o, device->facts(), report, style_of_output());
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  print(o.json ? json_text(report) : device_bench_text(o, device->facts(), report, style_of_output()));
   return exit_code::good;
 }
 
@@ -292,9 +287,8 @@ exit_code bench(const bench_options& o, command_files& files) {
   if (!o.trace.empty()) files.write(o.trace, trace_of(file.view, *runner));
   files.commit();
   const text_style style = style_of_output();
-  std::string text = o.json ? json_text(report) : text_of(report, style);
-  if (profile && !o.json) text += verdict_text(report, style);
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  print(o.json ? json_text(report) : text_of(report, style));
+  if (profile && !o.json) print(verdict_text(report, style));
   return exit_code::good;
 }
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include <cstdio>
 #include <cstring>
 #include <nlohmann/json.hpp>
 
@@ -167,8 +166,8 @@ exit_code check_device(const check_options& o, command_files& files) {
   progress.clear();
   if (!o.json.empty()) files.write(o.json, json_text(device_comparison_json(found, o.device, device->facts())));
   files.commit();
-  const std::string text = device_text(o.device, device->facts()) + device_comparison_text(found, rows_shown);
-  if (!o.quiet || !found.good()) std::fwrite(text.data(), 1, text.size(), stdout);
+  if (!o.quiet || !found.good())
+    print(device_text(o.device, device->facts()) + device_comparison_text(found, rows_shown));
   if (!found.good()) throw error(exit_code::check_failed, failure_of(o, found));
   return exit_code::good;
 }
@@ -235,16 +234,14 @@ exit_code check(const check_options& o, command_files& files) {
   progress.clear();
   if (importing.reference) {
     files.commit();
-    const std::string text = steps_text(report);
-    std::fwrite(text.data(), 1, text.size(), stdout);
+    print(steps_text(report));
     return exit_code::good;
   }
   if (!o.json.empty()) files.write(o.json, json_text(comparison_json(report, o.tolerance)));
   if (!o.report.empty()) write_check_report(files, o.report, check_report_of(file.view, o, report));
   files.commit();
   const bool good = report.within(o.tolerance);
-  const std::string text = comparison_text(report, o.tolerance, rows_shown);
-  if (!o.quiet || !good) std::fwrite(text.data(), 1, text.size(), stdout);
+  if (!o.quiet || !good) print(comparison_text(report, o.tolerance, rows_shown));
   if (!good)
     throw error(exit_code::check_failed, "check FAILED: '" + o.model + "' does not compute what '" + o.source +
                                              "' does; the worst error is " + format_text("%.2e", report.worst()) +

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cli/check_noise.hpp"
 
-#include <cstdio>
 #include <exception>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -109,8 +108,7 @@ exit_code check_noise(const check_options& o, const graph& g, const model_file& 
   if (!o.json.empty()) files.write(o.json, noise_json(o, noise).dump(2) + "\n");
   files.commit();
   const bool good = !o.min_db || noise.empty() || noise.front().decibels >= *o.min_db;
-  const std::string text = noise_text(o, file.view, noise);
-  if (!o.quiet || !good) std::fwrite(text.data(), 1, text.size(), stdout);
+  if (!o.quiet || !good) print(noise_text(o, file.view, noise));
   if (!good)
     throw error(exit_code::check_failed,
                 "check FAILED: '" + noise.front().name + "' has " + format_text("%.1f", noise.front().decibels) +

@@ -12,6 +12,7 @@
 #include "gpu/halves.hpp"
 #include "errors.hpp"
 #include "io/command_files.hpp"
+#include "quantize/calibrate/images.hpp"
 
 namespace nsk::tool {
 
@@ -47,10 +48,7 @@ struct quantize_options {
   bool float_halves = false;                     ///< layers that stay floats have weights of 16 bits
   std::string report;                            ///< FILE.md
   std::string save_calibration, save_overrides;  ///< FILE.json
-  std::vector<float> mean, deviation;            ///< of images: none, one, or one per colour
-  std::optional<float> white;
-  std::string color;  ///< "rgb" or "bgr"; empty: the model's
-  std::string fit;    ///< "stretch" where it is empty, or "crop", "letterbox"
+  image_choices images;
   bool per_channel = true, pair_safe = true, corrects_bias = true;
 };
 /// Converts a float32 model to one of stored integers or float16 weights.
@@ -77,9 +75,6 @@ struct inspect_options {
   half_options halves;  ///< with `gpu`
 };
 exit_code inspect(const inspect_options& o, command_files& files);
-
-/// Prints docs/reference/operators.md.
-exit_code operators();
 
 struct json_options {
   std::string model, output;

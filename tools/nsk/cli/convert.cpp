@@ -8,7 +8,6 @@
 #include "cli/converting.hpp"
 #include "cli/input_ranges.hpp"
 #include "cli/options.hpp"
-#include "cli/profile_file.hpp"
 #include "cli/source_variants.hpp"
 #include "gpu/plan_report.hpp"
 #include "io/files.hpp"
@@ -235,14 +234,11 @@ exit_code convert_changed(const convert_options& o, command_files& files, const 
   for (const json& warning : o.quiet&& good ? json::array() : result.report["warnings"])
     std::fprintf(stderr, "nsk: warning: %s.\n", printable(warning.get<std::string>()).c_str());
   if (!good) {
-    const std::string text = comparison_text(*result.comparison, conversion_tolerance, rows_shown);
-    std::fwrite(text.data(), 1, text.size(), stdout);
+    print(comparison_text(*result.comparison, conversion_tolerance, rows_shown));
     throw error(exit_code::check_failed, "'" + o.output + "' was not written, because it would not compute what '" +
                                              o.source.path + "' does. " + cure_of(*result.comparison));
   }
-  if (o.quiet) return exit_code::good;
-  const std::string text = summary(o, result.report) + check_text(o, result);
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  if (!o.quiet) print(summary(o, result.report) + check_text(o, result));
   return exit_code::good;
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "inspect/inspect.hpp"
 
-#include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -9,8 +8,7 @@
 #include "cli/commands.hpp"
 #include "cli/device_options.hpp"
 #include "engine/model_file.hpp"
-#include "cli/profile_file.hpp"
-#include "cli/terminal.hpp"
+#include "cli/progress.hpp"
 #include "gpu/plan_report.hpp"
 #include "draw/arena_svg.hpp"
 #include "inspect/file_bytes.hpp"
@@ -67,8 +65,7 @@ exit_code inspect(const inspect_options& o, command_files& files) {
   const bool only_images = (!o.svg.empty() || !o.svg_graph.empty()) && !o.json && !o.settings && !o.gpu;
   if (only_images) return exit_code::good;
   if (o.gpu) add_gpu_plans(report, file.view, o.variant, o.halves);
-  const std::string text = text_of(o, file.view, report);
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  print(text_of(o, file.view, report));
   return exit_code::good;
 }
 

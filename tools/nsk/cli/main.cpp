@@ -11,16 +11,94 @@
 #include <netsuke/version.hpp>
 
 #include "cli/command_line.hpp"
-#include "cli/common_options.hpp"
-#include "cli/deprecated.hpp"
-#include "cli/usage.hpp"
 #include "io/system/program.hpp"
+#include "suggest.hpp"
 
 namespace {
 using namespace nsk::tool;
 
+/// Options under names that the next release does not have.
+struct deprecated_option {
+  const char *command, *old_name, *new_name;
+};
+
+constexpr deprecated_option deprecated_options[] = {
+    {"convert", "--exact", "--no-winograd"},
+    {"quantize", "--overrides", "--override"},
+    {"quantize", "--calibration", "--calibrate"},
+};
+
+/// Returns the words of a command line, the command first, with today's names in place of deprecated ones. Says on
+/// standard error which of them to write.
+std::vector<std::string> without_deprecated(std::vector<std::string> words) {
+  for (const deprecated_option& d : deprecated_options) {
+    if (words.empty() || words.front() != d.command) continue;
+    const std::string old_name = d.old_name;
+    for (std::string& word : words) {
+      if (word.substr(0, word.find('=')) != old_name) continue;
+      word.replace(0, old_name.size(), d.new_name);
+      std::fprintf(stderr, "nsk: warning: %s is deprecated and goes with the next release: write %s.\n", d.old_name,
+                   d.new_name);
+    }
+  }
+  return words;
+}
+
+/// Names as they are written, "--check" and "-o".
+std::vector<std::string> options_of(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* o : app.get_options()) {
+    for (const std::string& name : o->get_lnames()) names.push_back("--" + name);
+    for (const std::string& name : o->get_snames()) names.push_back("-" + name);
+  }
+  return names;
+}
+
+std::string about_command(const CLI::App& app, const char* word) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(command->get_name());
+  std::string text = word == nullptr || *word == '-' ? "a command must come first." : "";
+  if (text.empty()) text = "there is no command '" + std::string(word) + "'." + did_you_mean(word, names);
+  return text + " The commands: " + quoted(names) + "; `nsk --help` tells what they do.";
+}
+
+/// The word before "=" where it is an option, else nothing.
+std::string option_in(const std::string& word) {
+  return word.size() > 1 && word[0] == '-' ? word.substr(0, word.find('=')) : std::string();
+}
+
+std::string about_option(const CLI::App& app, const CLI::App& command, const std::string& option) {
+  const std::vector<std::string> own = options_of(command);
+  if (std::find(own.begin(), own.end(), option) != own.end())
+    return "the option '" + option + "' belongs behind the command.";
+  for (const CLI::App* other : app.get_subcommands([](const CLI::App*) { return true; })) {
+    const std::vector<std::string> names = options_of(*other);
+    if (nearest(option, own).empty() && std::find(names.begin(), names.end(), option) != names.end())
+      return "there is no option '" + option + "' here; 'nsk " + other->get_name() + "' has one.";
+  }
+  return "there is no option '" + option + "'." + did_you_mean(option, own);
+}
+
+/// Returns a message for a command line that `app` refused with `why`: the command, the word at fault, the command or
+/// option that was probably meant, and where more is explained. `first` is the first word of the command line, or null.
+std::string usage_message(const CLI::App& app, const CLI::ParseError& why, const char* first) {
+  const auto chosen = app.get_subcommands([](const CLI::App* a) { return a->parsed(); });
+  if (chosen.empty()) return about_command(app, first);
+  const CLI::App& command = *chosen.front();
+  std::string text;
+  std::vector<std::string> words = app.remaining();
+  const std::vector<std::string> behind = command.remaining();
+  words.insert(words.end(), behind.begin(), behind.end());
+  for (const std::string& word : words)
+    if (text.empty() && !option_in(word).empty()) text = about_option(app, command, option_in(word));
+  if (text.empty() && !words.empty())
+    text = "what is '" + words.front() + "'? It stands behind all that the command takes without an option.";
+  if (text.empty()) text = std::string(why.what()) + ".";
+  return command.get_name() + ": " + text + " `nsk " + command.get_name() + " --help` lists the options.";
+}
+
 exit_code dispatch(const std::vector<std::string>& given) {
-  file_options files;
   CLI::App app("nsk: converts neural networks for the netsuke engine, runs, inspects, checks and measures them.",
                "nsk");
   app.footer(
@@ -31,33 +109,11 @@ exit_code dispatch(const std::vector<std::string>& given) {
   app.get_formatter()->column_width(option_column);
   app.set_version_flag("--version", "nsk " NSK_VERSION_STRING);
   app.require_subcommand(1);
-  convert_options convert_with;
-  quantize_options quantize_with;
-  run_options run_with;
-  inspect_options inspect_with;
-  check_options check_with;
-  bench_options bench_with;
-  profile_options profile_with;
-  prepare_options prepare_with;
-  selftest_options selftest_with;
-  json_options json_with;
-  from_json_options from_json_with;
-  codegen_options codegen_with;
-  const CLI::App* converting = add_convert(app, files, convert_with);
-  const CLI::App* quantizing = add_quantize(app, files, quantize_with);
-  const CLI::App* running = add_run(app, files, run_with);
-  const CLI::App* inspecting = add_inspect(app, files, inspect_with);
-  const CLI::App* checking = add_check(app, files, check_with);
-  const CLI::App* profiling = add_profile(app, files, profile_with);
-  const CLI::App* preparing = add_prepare(app, files, prepare_with);
-  const CLI::App* replaying = add_selftest(app, files, selftest_with);
-  const CLI::App* writing_json = add_json(app, files, json_with);
-  const CLI::App* reading_json = add_from_json(app, files, from_json_with);
-  const CLI::App* generating = add_codegen(app, files, codegen_with);
-  const CLI::App* listing =
-      add_command(app, "operators", "List the ONNX operators that import, as Markdown", "  nsk operators");
-  add_bench(app, files, bench_with);
-  for (CLI::App* command : app.get_subcommands(nullptr)) files.explain(command);
+  command_line line{app};
+  for (command_adder* add : {add_convert, add_quantize, add_run, add_inspect, add_check, add_profile, add_prepare,
+                             add_selftest, add_json, add_from_json, add_codegen, add_operators, add_bench})
+    add(line);
+  for (CLI::App* command : app.get_subcommands(nullptr)) line.files.explain(command);
   try {
     std::vector<std::string> words = without_deprecated(given);
     std::reverse(words.begin(), words.end());  // as CLI11 takes them
@@ -67,20 +123,10 @@ exit_code dispatch(const std::vector<std::string>& given) {
     misuse(usage_message(app, e, given.empty() ? nullptr : given.front().c_str()));
   }
   command_files declared;
-  files.declare(app.get_subcommands().front(), declared);
-  if (converting->parsed()) return convert(convert_with, declared);
-  if (quantizing->parsed()) return quantize(quantize_with, declared);
-  if (running->parsed()) return run(run_with, declared);
-  if (inspecting->parsed()) return inspect(inspect_with, declared);
-  if (checking->parsed()) return check(check_with, declared);
-  if (listing->parsed()) return operators();
-  if (profiling->parsed()) return profile(profile_with, declared);
-  if (preparing->parsed()) return prepare(prepare_with, declared);
-  if (replaying->parsed()) return selftest(selftest_with);
-  if (writing_json->parsed()) return to_json(json_with, declared);
-  if (reading_json->parsed()) return from_json(from_json_with, declared);
-  if (generating->parsed()) return codegen(codegen_with, declared);
-  return bench(bench_with, declared);
+  line.files.declare(app.get_subcommands().front(), declared);
+  const auto chosen =
+      std::find_if(line.commands.begin(), line.commands.end(), [](const auto& c) { return c.first->parsed(); });
+  return chosen->second(declared);
 }
 
 int fail(exit_code code, const char* message) {

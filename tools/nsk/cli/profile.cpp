@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "profile/profile.hpp"
 
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
-#include "io/files.hpp"
-#include "io/json_file.hpp"
-#include "cli/profile_file.hpp"
 #include "cli/progress.hpp"
 #include "profile/measure.hpp"
 #include "io/text.hpp"
@@ -49,14 +45,8 @@ exit_code profile(const profile_options& o, command_files& files) {
   const json result = profile_json(measured);
   files.write(o.output, json_text(result));
   files.commit();
-  if (o.quiet) return exit_code::good;
-  const std::string text = summary(o.output, result);
-  std::fwrite(text.data(), 1, text.size(), stdout);
+  if (!o.quiet) print(summary(o.output, result));
   return exit_code::good;
-}
-
-device_profile open_profile(const std::string& path) {
-  return profile_from(std::string(text_of(read_file(path, "profile", option_limits.bytes))), path);
 }
 
 }

@@ -4,14 +4,21 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 
 #include "io/system/program.hpp"
 #include "io/system/signals.hpp"
-#include "io/text.hpp"
 
 namespace nsk::tool {
 namespace {
 constexpr std::chrono::milliseconds patience{1000}, pause{200};
+}
+
+text_style style_of_output() {
+  const char* const refusal = std::getenv("NO_COLOR");
+  text_style style;
+  style.colour = is_terminal(console::output) && (!refusal || !*refusal) && terminal_has_colours();
+  return style;
 }
 
 std::string progress_text(const std::string& what, double share, double seconds) {

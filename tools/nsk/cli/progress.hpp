@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// One line on a terminal that says what a long command is doing, once it has taken a second; nothing when standard
-/// error is no terminal, or with --quiet.
+/// What nsk shows on terminals alone.
 #include <condition_variable>
 #include <mutex>
 #include <string>
 #include <thread>
 
+#include "io/text.hpp"
+
 namespace nsk::tool {
 
+/// Returns how to write to standard output: emphasis on a terminal, unless NO_COLOR is set (https://no-color.org) or
+/// the terminal is "dumb"; plain text into files and pipes.
+text_style style_of_output();
+
+/// One line that says what a long command is doing, once it has taken a second; nothing when standard error is no
+/// terminal, or with --quiet.
 class progress_line {
  public:
   explicit progress_line(bool quiet);

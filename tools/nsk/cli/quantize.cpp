@@ -11,7 +11,6 @@
 #include "cli/input_ranges.hpp"
 #include "cli/integer_io.hpp"
 #include "cli/options.hpp"
-#include "cli/profile_file.hpp"
 #include "cli/source_variants.hpp"
 #include "errors.hpp"
 #include "io/files.hpp"
@@ -32,15 +31,8 @@ range_method method_of(const std::string& name) {
                                 : range_method::mse;
 }
 
-/// What becomes of images. Refuses numbers that are none of a colour, and choices where there is no image.
-image_choices images_of(const quantize_options& o) {
-  image_choices p;
-  p.mean = o.mean;
-  p.deviation = o.deviation;
-  p.white = o.white;
-  if (!o.color.empty()) p.bgr = o.color == "bgr";
-  if (!o.fit.empty())
-    p.fit = o.fit == "crop" ? image_fit::crop : o.fit == "letterbox" ? image_fit::letterbox : image_fit::stretch;
+/// Refuses numbers that are none of a colour.
+void require_colours(const image_choices& p) {
   const auto good = [](const std::vector<float>& numbers, bool divides) {
     return numbers.size() != 2 && std::all_of(numbers.begin(), numbers.end(), [&](float x) {
              return std::isfinite(x) && (!divides || std::isnormal(x));
@@ -49,7 +41,6 @@ image_choices images_of(const quantize_options& o) {
   if (!good(p.mean, false)) misuse("--mean takes one number for all colours, or three.");
   if (!good(p.deviation, true)) misuse("--std takes one number for all colours, or three, none of them 0.");
   if (p.white && (!std::isnormal(*p.white) || *p.white < 0)) misuse("--white is a positive number.");
-  return p;
 }
 
 /// What --max-drop bounds, and by how much. Refuses numbers that are no bound.
@@ -200,7 +191,8 @@ quantize_result quantize_variants(const quantize_options& o, const calibration_f
         calibration_from(std::string(text_of(read_file(given.saved, "calibration", table_limits.bytes))), given.saved);
     how.seen = &seen;
   }
-  const image_choices images = images_of(o);
+  const image_choices& images = o.images;
+  require_colours(images);
   sample_set set;
   std::set<std::string> states;
   for (const state_link& s : first.states) states.insert(s.input);

@@ -13,6 +13,7 @@
 #include "engine/model_file.hpp"
 #include "cli/options.hpp"
 #include "io/npy.hpp"
+#include "io/text.hpp"
 #include "inspect/trace.hpp"
 #include "suggest.hpp"
 
@@ -227,8 +228,7 @@ struct opened {
     refuse_null_device(o.device, "run");
     variant = device_variant_of(m, o.variant);
     device = open_device(o.device, {file, variant, o.batch, o.halves});
-    const std::string text = device_text(o.device, device->facts());
-    if (!o.quiet) std::fwrite(text.data(), 1, text.size(), stdout);
+    if (!o.quiet) print(device_text(o.device, device->facts()));
   }
 };
 

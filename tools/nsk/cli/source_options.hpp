@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// What to do with a source model before it is compiled: one set of options for every command that makes a .nsk file
-/// of a source. A new one is a member here, a line in add_source_options(), and a use in source_variants.cpp.
+/// of a source. A new one is a member here, a line in conversion_commands.cpp, and a use in source_variants.cpp.
 #include <string>
 #include <vector>
 
-namespace CLI {
-class App;
-}
-
 namespace nsk::tool {
-class file_options;
 
 struct source_options {
   std::string path;                       ///< of the model
@@ -33,8 +28,5 @@ struct source_options {
   bool trusted = false;
   bool gpu = false;  ///< a variant for GPUs beside every one
 };
-
-/// Adds the options to a command, with the source as its first argument.
-void add_source_options(CLI::App* command, file_options& files, source_options& o);
 
 }

@@ -29,6 +29,8 @@ std::string format_text(const char* pattern, ...) {
   return text;
 }
 
+void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+
 std::string bytes_text(double bytes) { return scaled(bytes, " B", {"kB", "MB", "GB", "TB"}); }
 std::string count_text(double count) { return scaled(count, "", {"k", "M", "G", "T"}); }
 

@@ -15,6 +15,9 @@ __attribute__((format(printf, 1, 2)))
 std::string
 format_text(const char* pattern, ...);
 
+/// Writes it to standard output, whatever bytes it has.
+void print(const std::string& text);
+
 /// "13.4 MB", "512 B": powers of 1000.
 std::string bytes_text(double bytes);
 /// "301.3 M", "0.9 k".

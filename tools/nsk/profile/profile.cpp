@@ -8,6 +8,7 @@
 #include <netsuke/version.hpp>
 
 #include "errors.hpp"
+#include "io/files.hpp"
 #include "io/json_file.hpp"
 
 namespace nsk::tool {
@@ -101,6 +102,10 @@ device_profile profile_from(const std::string& text, const std::string& path) {
     refuse("the device profile '" + path + "' is damaged (" + e.what() +
            "). Measure again with `nsk profile -o PROFILE.json`.");
   }
+}
+
+device_profile open_profile(const std::string& path) {
+  return profile_from(std::string(text_of(read_file(path, "profile", option_limits.bytes))), path);
 }
 
 }

@@ -40,6 +40,8 @@ struct device_profile {
 /// `path` and the cure.
 nlohmann::json profile_json(const device_profile& p);
 device_profile profile_from(const std::string& text, const std::string& path);
+/// profile_from() of a file.
+device_profile open_profile(const std::string& path);
 
 /// Expected microseconds on one lane.
 struct step_estimate {
