@@ -25,19 +25,12 @@ constexpr const char* style =
     "stroke-width: 1.5 }\n"
     ".limit { stroke: #c0392b; stroke-width: 1.2; stroke-dasharray: 6 4 } .limittext { fill: #c0392b }\n";
 
-/// Text in a cell of a Markdown table.
-std::string cell(const std::string& text) {
-  std::string result;
-  for (const char c : text) result += c == '|' ? "\\|" : c == '\n' ? " " : std::string(1, c);
-  return result;
-}
-
 std::string row_of(const json& c, double tolerance, const std::string& first, const std::string& last) {
   const double relative = c["relative_error"];
   return "| " + first + " | " +
          format_text("%.2e | %.2e | %.2e | %.3g | %.0f | ", relative, c["max_error"].get<double>(),
                      c["mean_error"].get<double>(), c["largest_magnitude"].get<double>(), c["max_ulp"].get<double>()) +
-         "`" + cell(c["name"]) + "`" + last + (relative > tolerance ? " | **past the tolerance** |\n" : " | |\n");
+         "`" + cell_text(c["name"]) + "`" + last + (relative > tolerance ? " | **past the tolerance** |\n" : " | |\n");
 }
 
 constexpr const char* columns = "max / largest | max error | mean error | largest | ULP | ";
@@ -62,10 +55,10 @@ std::string check_markdown(const check_report& r, const std::string& image) {
   text += passed ? "**Passed**: " : "**Failed**: ";
   text += format_text("the worst error is %.2e of the largest magnitude of its tensor, the tolerance %.0e.\n\n", worst,
                       tolerance);
-  text += "| | |\n| --- | --- |\n| source | `" + cell(r.source) + "` |\n| model | `" + cell(r.model) +
+  text += "| | |\n| --- | --- |\n| source | `" + cell_text(r.source) + "` |\n| model | `" + cell_text(r.model) +
           "` |\n| instruction set | " + r.isa + " |\n";
   text += "| compared with | the reference evaluator: the source model, step by step, sums in double precision |\n";
-  for (const auto& [name, how] : r.inputs) text += "| input `" + cell(name) + "` | " + cell(how) + " |\n";
+  for (const auto& [name, how] : r.inputs) text += "| input `" + cell_text(name) + "` | " + cell_text(how) + " |\n";
   text += format_text("| tolerance | %.0e of the largest magnitude |\n\n", tolerance);
   text += "![error by depth](" + image + ")\n\n## Outputs\n\n| output | " + std::string(columns) +
           "tensor | verdict |\n| --- | " + rule + "--- | --- |\n";
@@ -74,7 +67,7 @@ std::string check_markdown(const check_report& r, const std::string& image) {
   text += "\n## Steps, worst first\n\n| step | " + std::string(columns) + "tensor and step | verdict |\n| ---: | " +
           rule + "--- | --- |\n";
   for (const json& s : c["steps"])
-    text += row_of(s, tolerance, s["step"].dump(), " of " + cell(shortened(s["step_name"], 60)));
+    text += row_of(s, tolerance, s["step"].dump(), " of " + cell_text(shortened(s["step_name"], 60)));
   const int without = c["steps_without_counterpart"];
   if (without > 0)
     text +=

@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "io/text.hpp"
+
 namespace nsk::tool {
 
 /// "1.5f", with the digits that give the same bits; infinities and NaN by name.
 std::string float_text(float x);
-/// "a, b, c".
-std::string joined(const std::vector<std::string>& parts);
 template <class Range>
 std::string list_text(const Range& values) {
   std::vector<std::string> parts;

@@ -46,11 +46,9 @@ struct block {
 std::vector<block> blocks_of(const json& v, int steps) {
   std::vector<block> result;
   for (const json& b : v["arena"]["map"]) {
-    std::string names;
-    for (const json& name : b["tensors"]) names += (names.empty() ? "" : ", ") + name.get<std::string>();
     const int first = std::clamp(b["first_step"].get<int>(), 0, steps - 1),
               last = std::clamp(b["last_step"].get<int>(), first, steps - 1);
-    result.push_back({b["offset"], b["bytes"], first, last, b["storage"], names});
+    result.push_back({b["offset"], b["bytes"], first, last, b["storage"], joined(b["tensors"])});
   }
   return result;
 }

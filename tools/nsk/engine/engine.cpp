@@ -5,6 +5,7 @@
 
 #include "errors.hpp"
 #include "io/system/program.hpp"
+#include "io/text.hpp"
 #include "suggest.hpp"
 
 namespace nsk::tool {
@@ -14,13 +15,15 @@ const engine* const engines[] = {&avx512_engine(), &vector_engine(), &scalar_eng
 #else
 const engine* const engines[] = {&vector_engine(), &scalar_engine()};
 #endif
-}
 
-std::string engine_names() {
-  std::string names;
-  for (const engine* candidate : engines) names += (names.empty() ? "" : ", ") + std::string(candidate->name);
+std::vector<std::string> known_engines() {
+  std::vector<std::string> names;
+  for (const engine* candidate : engines) names.push_back(candidate->name);
   return names;
 }
+}
+
+std::string engine_names() { return joined(known_engines()); }
 
 const engine& choose_engine(const std::string& isa) {
   for (const engine* candidate : engines) {
@@ -29,10 +32,8 @@ const engine& choose_engine(const std::string& isa) {
       misuse("--isa " + isa + ": this machine cannot run it. Leave the option out, or use --isa scalar.");
     return *candidate;
   }
-  std::vector<std::string> known;
-  for (const engine* candidate : engines) known.push_back(candidate->name);
   misuse("--isa " + isa + ": no such instruction set. This build has: " + engine_names() + "." +
-         did_you_mean(isa, known));
+         did_you_mean(isa, known_engines()));
 }
 
 void aligned_bytes::release::operator()(std::byte* p) const { free_pages(p); }

@@ -151,10 +151,8 @@ std::string steps_text(const json& v, const text_style& style) {
 std::string arena_text(const json& map, const text_style& style) {
   text_table table({">from byte", ">size", "holds", ">from step", ">to step", "tensors"});
   for (const json& b : map) {
-    std::string names;
-    for (const json& name : b["tensors"]) names += (names.empty() ? "" : ", ") + name.get<std::string>();
     table.add({digits_text(b["offset"]), bytes_text(b["bytes"]), b["storage"], b["first_step"].dump(),
-               b["last_step"].dump(), names});
+               b["last_step"].dump(), joined(b["tensors"])});
   }
   return table.text(style);
 }

@@ -31,6 +31,18 @@ std::string format_text(const char* pattern, ...) {
 
 void print(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
 
+std::string joined(const std::vector<std::string>& parts) {
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
+  return text;
+}
+
+std::string cell_text(const std::string& text) {
+  std::string result;
+  for (const char c : text) result += c == '|' ? "\\|" : c == '\n' ? " " : std::string(1, c);
+  return result;
+}
+
 std::string bytes_text(double bytes) { return scaled(bytes, " B", {"kB", "MB", "GB", "TB"}); }
 std::string count_text(double count) { return scaled(count, "", {"k", "M", "G", "T"}); }
 

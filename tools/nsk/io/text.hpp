@@ -18,6 +18,10 @@ format_text(const char* pattern, ...);
 /// Writes it to standard output, whatever bytes it has.
 void print(const std::string& text);
 
+/// "a, b, c".
+std::string joined(const std::vector<std::string>& parts);
+/// Text in a cell of a Markdown table.
+std::string cell_text(const std::string& text);
 /// "13.4 MB", "512 B": powers of 1000.
 std::string bytes_text(double bytes);
 /// "301.3 M", "0.9 k".

@@ -24,20 +24,13 @@ constexpr const char* style =
 
 double y_of(double db) { return top + height * (1 - std::clamp(db, 0.0, max_db) / max_db); }
 
-/// Text in a cell of a Markdown table.
-std::string cell(const std::string& text) {
-  std::string result;
-  for (const char c : text) result += c == '|' ? "\\|" : c == '\n' ? " " : std::string(1, c);
-  return result;
-}
-
 std::string decibels(double db) { return db >= 200 ? "equal" : format_text("%.1f", db); }
 
 /// Products with weights that are no layers, and why.
 std::string other_layers(const quantize_result& r) {
   if (r.others.empty()) return "";
   std::string text = "\n## Products that cannot be int8\n\n| node | operator | why |\n| --- | --- | --- |\n";
-  for (const other_product& o : r.others) text += "| `" + cell(o.name) + "` | " + o.op + " | " + o.reason + " |\n";
+  for (const other_product& o : r.others) text += "| `" + cell_text(o.name) + "` | " + o.op + " | " + o.reason + " |\n";
   return text;
 }
 
@@ -46,14 +39,14 @@ std::string by_depth(const quantize_result& r) {
   std::string text =
       "\n## Signal to noise by depth\n\n| depth | layer | stored as | its own result |\n| ---: | --- | --- | ---: |\n";
   for (std::size_t i = 0; i < r.layers.size(); ++i)
-    text += format_text("| %zu | `%s` | %s | %s |\n", i, cell(r.layers[i].name).c_str(), name_of(r.layers[i].format),
-                        decibels(r.layers[i].own).c_str());
+    text += format_text("| %zu | `%s` | %s | %s |\n", i, cell_text(r.layers[i].name).c_str(),
+                        name_of(r.layers[i].format), decibels(r.layers[i].own).c_str());
   return text;
 }
 
 /// One line of the table of ranges.
 std::string range_of(const std::string& what, const seen_numbers& s) {
-  std::string text = "| " + what + " `" + cell(s.name) + "` | ";
+  std::string text = "| " + what + " `" + cell_text(s.name) + "` | ";
   if (s.bins.empty()) return text + "not finite | | | |\n";
   text += format_text("%.4g | %.4g | ", s.minimum, s.maximum);
   if (!s.is_stored) return text + "as they are | |\n";
@@ -97,18 +90,18 @@ std::string quantize_markdown(const quantize_result& r, const report_context& ab
     after += l.stored_bytes();
     integers += l.is_int8() ? 1 : 0;
   }
-  std::string text = "# Quantisation of `" + cell(about.source) + "`\n\n| | |\n| --- | --- |\n| model | `" +
-                     cell(about.model) + "` |\n";
+  std::string text = "# Quantisation of `" + cell_text(about.source) + "`\n\n| | |\n| --- | --- |\n| model | `" +
+                     cell_text(about.model) + "` |\n";
   text += format_text("| layers | %zu of %zu are int8 |\n", integers, r.layers.size());
   text +=
       format_text("| weights | %lld of %lld bytes |\n", static_cast<long long>(after), static_cast<long long>(before));
   text += format_text("| file | %lld of %lld bytes |\n", static_cast<long long>(about.model_bytes),
                       static_cast<long long>(about.float_bytes));
   for (const expected_time& e : r.expected)
-    text += format_text("| expected | %.3f of %.3f ms, on %s |\n", e.after, e.before, cell(e.how).c_str());
+    text += format_text("| expected | %.3f of %.3f ms, on %s |\n", e.after, e.before, cell_text(e.how).c_str());
   text += format_text("| samples | %zu showed ranges, %zu were held out |\n", r.samples, r.held_out);
   if (r.bound) text += format_text("| bound | --max-drop %g: %s |\n", r.bound->limit, r.bound->said.c_str());
-  for (const auto& [name, db] : r.outputs) text += "| output `" + cell(name) + "` | " + decibels(db) + " dB |\n";
+  for (const auto& [name, db] : r.outputs) text += "| output `" + cell_text(name) + "` | " + decibels(db) + " dB |\n";
   text += "\nSignal to noise against the float32 model" +
           std::string(r.held_out > 0 ? ", on the samples that were held out" : "") +
           ": 20 dB is an error of a tenth, 40 dB of a hundredth of the root of the mean square.\n\n![signal to noise "
@@ -123,11 +116,11 @@ std::string quantize_markdown(const quantize_result& r, const report_context& ab
                    [&](std::size_t a, std::size_t b) { return r.layers[a].alone < r.layers[b].alone; });
   for (const std::size_t i : order) {
     const layer_result& l = r.layers[i];
-    text += "| `" + cell(l.name) + "` | " + l.op + " | " + decibels(l.alone) + " | " + decibels(l.without) + " | " +
-            decibels(l.own) +
+    text += "| `" + cell_text(l.name) + "` | " + l.op + " | " + decibels(l.alone) + " | " + decibels(l.without) +
+            " | " + decibels(l.own) +
             format_text(" | %lld to %lld | ", static_cast<long long>(l.float_bytes),
                         static_cast<long long>(l.stored_bytes())) +
-            (l.is_int8() ? "" : std::string(name_of(l.format)) + ": " + cell(l.reason)) + " |\n";
+            (l.is_int8() ? "" : std::string(name_of(l.format)) + ": " + cell_text(l.reason)) + " |\n";
   }
   text +=
       "\n*alone int8*: the worst output, in dB, when no other layer is. *alone float32*: the worst output when all "
