@@ -17,6 +17,7 @@
 #include "inspect/inspect.hpp"
 #include "draw/labels.hpp"
 #include "io/text.hpp"
+#include "write/schema.hpp"
 
 namespace nsk::tool {
 namespace {
@@ -54,22 +55,11 @@ class constants {
 };
 
 const char* element_type(dtype t) {
-  switch (t) {
-    case dtype::float32: return "float";
-    case dtype::float16: return "std::uint16_t";
-    case dtype::int8: return "std::int8_t";
-    case dtype::uint8: return "std::uint8_t";
-    case dtype::int16: return "std::int16_t";
-    case dtype::int32: return "std::int32_t";
-    case dtype::int64: return "std::int64_t";
-    case dtype::boolean: return "bool";
-  }
-  return "std::byte";
-}
-const char* type_name(dtype t) {
-  constexpr const char* names[] = {"float32", "float16", "int8", "uint8", "int16", "int32", "int64", "boolean"};
+  constexpr const char* names[] = {"float",        "std::uint16_t", "std::int8_t",  "std::uint8_t",
+                                   "std::int16_t", "std::int32_t",  "std::int64_t", "bool"};
   return names[static_cast<int>(t)];
 }
+std::string type_name(dtype t) { return enumerator_name("DataType", static_cast<int>(t)); }
 
 /// One group of ports of the class.
 struct port_list {

@@ -3,54 +3,30 @@
 
 #include <cmath>
 #include <cstring>
-#include <initializer_list>
+#include <type_traits>
 
 #include "errors.hpp"
-#include "io/text.hpp"
+#include "ops/step_facts.hpp"
 
 namespace nsk::tool {
 namespace {
-
-/// The enumerator of a value as source, "nsk::reduce_kind::sum".
-template <class Enum>
-std::string enumerator(const char* type, Enum value, std::initializer_list<const char*> names) {
-  const auto i = static_cast<std::size_t>(value);
-  if (i >= names.size())
-    refuse(std::string("nsk codegen knows no ") + type + " number " + std::to_string(i) +
-           ": write it in source by hand.");
-  return std::string("nsk::") + type + "::" + names.begin()[i];
-}
 
 std::string text_of(bool x) { return x ? "true" : "false"; }
 std::string text_of(std::int32_t x) { return std::to_string(x); }
 std::string text_of(std::uint32_t x) { return std::to_string(x) + "u"; }
 std::string text_of(float x) { return float_text(x); }
-std::string text_of(conv_algorithm k) { return enumerator("conv_algorithm", k, {"direct", "winograd4", "winograd2"}); }
-std::string text_of(pool_kind k) { return enumerator("pool_kind", k, {"max", "average"}); }
-std::string text_of(binary_kind k) {
-  return enumerator("binary_kind", k,
-                    {"add", "sub", "mul", "div", "min", "max", "pow", "prelu", "atan2", "mod", "fmod"});
-}
-std::string text_of(reduce_kind k) {
-  return enumerator("reduce_kind", k, {"mean", "sum", "max", "min", "prod", "sum_square"});
-}
-std::string text_of(compare_kind k) {
-  return enumerator("compare_kind", k, {"equal", "not_equal", "less", "less_equal"});
-}
-std::string text_of(arithmetic_kind k) {
-  return enumerator("arithmetic_kind", k,
-                    {"add", "sub", "mul", "div", "mod", "fmod", "min", "max", "bit_and", "bit_or", "bit_xor", "pow"});
-}
-std::string text_of(arg_reduce_kind k) { return enumerator("arg_reduce_kind", k, {"max", "min"}); }
-std::string text_of(scatter_kind k) { return enumerator("scatter_kind", k, {"replace", "add", "mul", "max", "min"}); }
-std::string text_of(random_kind k) { return enumerator("random_kind", k, {"uniform", "normal", "gumbel"}); }
-std::string text_of(tree_aggregate k) { return enumerator("tree_aggregate", k, {"sum", "average", "min", "max"}); }
-std::string text_of(matrix_kind k) { return enumerator("matrix_kind", k, {"determinant", "inverse"}); }
-std::string text_of(recurrent_kind k) { return enumerator("recurrent_kind", k, {"rnn", "gru", "lstm"}); }
-std::string text_of(recurrent_function f) {
-  return enumerator("recurrent_function", f,
-                    {"sigmoid", "tanh", "relu", "affine", "leaky_relu", "thresholded_relu", "scaled_tanh",
-                     "hard_sigmoid", "elu", "softsign", "softplus"});
+/// The enumerator of a value as source, "nsk::reduce_kind::sum".
+template <class Enum, class = std::enable_if_t<std::is_enum_v<Enum>>>
+std::string text_of(Enum value) {
+  std::string type, name = name_of_kind(value);
+  for (const char c : std::string(enumeration(value))) {
+    if (c >= 'a') type += c;
+    if (c < 'a') type += (type.empty() ? "" : "_") + std::string(1, static_cast<char>(c - 'A' + 'a'));
+  }
+  if (name.empty())
+    refuse("nsk codegen knows no " + type + " number " + std::to_string(static_cast<std::size_t>(value)) +
+           ": write it in source by hand.");
+  return "nsk::" + type + "::" + name;
 }
 std::string text_of(const window& w) { return window_text(w); }
 std::string text_of(const recurrent_gate& g) {
@@ -118,12 +94,6 @@ std::string float_text(float x) {
     }
   }
   return text.find_first_of(".e") == std::string::npos ? text + ".0f" : text + "f";
-}
-
-std::string joined(const std::vector<std::string>& parts) {
-  std::string text;
-  for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
-  return text;
 }
 
 std::string window_text(const window& w) {

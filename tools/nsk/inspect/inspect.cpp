@@ -9,6 +9,7 @@
 #include <set>
 #include <vector>
 
+#include "io/layout.hpp"
 #include "ops/step_facts.hpp"
 #include "program/plan.hpp"
 
@@ -23,19 +24,7 @@ json list(span<const T> items) {
   return result;
 }
 
-const char* name_of_type(dtype t) {
-  switch (t) {
-    case dtype::float32: return "float32";
-    case dtype::float16: return "float16";
-    case dtype::int8: return "int8";
-    case dtype::uint8: return "uint8";
-    case dtype::int16: return "int16";
-    case dtype::int32: return "int32";
-    case dtype::int64: return "int64";
-    case dtype::boolean: return "bool";
-  }
-  return "?";
-}
+const char* name_of_type(dtype t) { return name_of(element_of(t)); }
 const char* name_of_storage(storage s) {
   constexpr const char* names[] = {"constant", "arena", "input", "output", "state"};
   return names[static_cast<std::size_t>(s)];

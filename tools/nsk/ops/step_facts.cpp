@@ -1,27 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "ops/step_facts.hpp"
-#include "write/schema.hpp"
 
 namespace nsk::tool {
 namespace {
-
-/// The enumeration of the schema that a field of parameters has the values of.
-const char* enumeration(conv_algorithm) { return "ConvAlgorithm"; }
-const char* enumeration(pool_kind) { return "PoolKind"; }
-const char* enumeration(binary_kind) { return "BinaryKind"; }
-const char* enumeration(reduce_kind) { return "ReduceKind"; }
-const char* enumeration(compare_kind) { return "CompareKind"; }
-const char* enumeration(scatter_kind) { return "ScatterKind"; }
-const char* enumeration(arithmetic_kind) { return "ArithmeticKind"; }
-const char* enumeration(arg_reduce_kind) { return "ArgReduceKind"; }
-const char* enumeration(recurrent_kind) { return "RecurrentKind"; }
-const char* enumeration(matrix_kind) { return "MatrixKind"; }
-const char* enumeration(random_kind) { return "RandomKind"; }
-
-template <class Kind>
-std::string name_of_kind(Kind kind) {
-  return enumerator_name(enumeration(kind), static_cast<int>(kind));
-}
 
 // Each fact of parameters that have it; the second overload is for those that have not.
 template <class Params>
