@@ -18,19 +18,6 @@ namespace {
 constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr double smallest_float = static_cast<double>(std::numeric_limits<float>::denorm_min());
 
-/// The engine's dense result, whose axis d is the source's axis order[d], in the source's own axes.
-array in_source_order(array got, const shape_t& shape, const std::vector<int>& order) {
-  if (order.empty()) return got;
-  shape_t physical;
-  std::vector<int> inverse(order.size());
-  for (std::size_t d = 0; d < order.size(); ++d) {
-    physical.push_back(shape[static_cast<std::size_t>(order[d])]);
-    inverse[static_cast<std::size_t>(order[d])] = static_cast<int>(d);
-  }
-  got.shape = physical;
-  return permuted(got, inverse);
-}
-
 /// Takes over the engine's numbers where the source's result is not a number: clamps make a limit of it there
 /// (docs/reference/conventions.md).
 void take_over_limits(const array& got, array& wanted) {
@@ -119,7 +106,7 @@ class local_errors {
       measure_value(v, wanted, operands_of(m_run.operands, name), all_elements, order, got);
       m_orders.learn(name, order);
     }
-    return tool::in_source_order(*got, wanted.shape, order);
+    return order.empty() ? *got : unpermuted(*got, wanted.shape, order);
   }
 
   const engine_run& m_run;

@@ -147,16 +147,10 @@ class integer_demands {
     if (!(wanted.bounded || wanted.nonzero) || !is_integer(at(n.inputs[0]).type)) return;
     if (n.op == "Add" || n.op == "Sub") pass_back_sum(n, wanted);
     if (n.op == "Mul" || n.op == "Div") pass_back_product(n, wanted);
-    if (n.op == "Neg")
-      if (demand* d = operand(n, 0)) {
-        d->nonzero = d->nonzero || wanted.nonzero;
-        if (wanted.bounded) d->stay_within(-wanted.high, -wanted.low);
-      }
-    if (n.op == "Abs")
-      if (demand* d = operand(n, 0)) {
-        d->nonzero = d->nonzero || wanted.nonzero;
-        if (wanted.bounded) d->stay_within(std::max<std::int64_t>(wanted.low, 0), wanted.high);
-      }
+    demand& x = *operand(n, 0);
+    if (n.op == "Neg" || n.op == "Abs") x.nonzero = x.nonzero || wanted.nonzero;
+    if (n.op == "Neg" && wanted.bounded) x.stay_within(-wanted.high, -wanted.low);
+    if (n.op == "Abs" && wanted.bounded) x.stay_within(std::max<std::int64_t>(wanted.low, 0), wanted.high);
   }
 
   /// Floats that are made integers: what is asked of these holds for them.
@@ -270,9 +264,7 @@ std::vector<std::pair<std::string, array>> blank_inputs(const model& m, int vari
   }
   for (int i = 0; i < m.variant(variant).state_count(); ++i) {
     const state_view state = m.variant(variant).state(i);
-    const auto lengths = state.tensor().shape();
-    inputs.emplace_back(state.name(),
-                        array(element_of(state.tensor().type()), shape_t(lengths.begin(), lengths.end())));
+    inputs.emplace_back(state.name(), array(element_of(state.tensor().type()), shape_of(state.tensor())));
   }
   return inputs;
 }

@@ -30,8 +30,7 @@ array output_of(inference& r, const variant_view& v, int i) {
 
 array state_of(runner& r, const variant_view& v, int i) {
   const tensor_info t = v.state(i).tensor();
-  const auto lengths = t.shape();
-  array own(element_of(t.type()), shape_t(lengths.begin(), lengths.end()));
+  array own(element_of(t.type()), shape_of(t));
   std::memcpy(own.data.data(), r.state(i), own.data.size());
   return own;
 }

@@ -60,17 +60,9 @@ array reshaped(array a, shape_t shape) {
 }
 
 element element_of(dtype t) {
-  switch (t) {
-    case dtype::float32: return element::f32;
-    case dtype::float16: return element::f16;
-    case dtype::int8: return element::i8;
-    case dtype::uint8: return element::u8;
-    case dtype::int16: return element::i16;
-    case dtype::int32: return element::i32;
-    case dtype::int64: return element::i64;
-    case dtype::boolean: return element::boolean;
-  }
-  return element::f32;
+  constexpr element elements[] = {element::f32, element::f16, element::i8,  element::u8,
+                                  element::i16, element::i32, element::i64, element::boolean};
+  return elements[static_cast<std::size_t>(t)];
 }
 
 array permuted(const array& a, const std::vector<int>& order) {
@@ -112,10 +104,22 @@ std::string transposition_cure(const shape_t& given, const shape_t& wanted) {
   return "";
 }
 
-shape_t engine_shape_of(const port_view& port) {
-  const auto shape = port.shape();
+array unpermuted(array a, const shape_t& shape, const std::vector<int>& order) {
+  std::vector<int> inverse(order.size());
+  a.shape.clear();
+  for (std::size_t d = 0; d < order.size(); ++d) {
+    inverse[static_cast<std::size_t>(order[d])] = static_cast<int>(d);
+    a.shape.push_back(shape[static_cast<std::size_t>(order[d])]);
+  }
+  return permuted(a, inverse);
+}
+
+shape_t shape_of(const tensor_info& tensor) {
+  const auto shape = tensor.shape();
   return {shape.begin(), shape.end()};
 }
+
+shape_t engine_shape_of(const port_view& port) { return shape_of(port.tensor()); }
 
 shape_t source_shape_of(const port_view& port) {
   const auto shape = port.source_shape();
@@ -132,20 +136,12 @@ array to_engine(const port_view& port, const array& source) {
 array to_source(const port_view& port, const array& engine) {
   const std::vector<int> axes = axes_of(port);
   const shape_t shape = source_shape_of(port);
-  if (axes.empty()) return reshaped(engine, shape);
-  std::vector<int> inverse(axes.size());
-  shape_t physical;
-  for (std::size_t d = 0; d < axes.size(); ++d) {
-    inverse[static_cast<std::size_t>(axes[d])] = static_cast<int>(d);
-    physical.push_back(shape[static_cast<std::size_t>(axes[d])]);
-  }
-  return permuted(reshaped(engine, physical), inverse);
+  return axes.empty() ? reshaped(engine, shape) : unpermuted(engine, shape, axes);
 }
 
 array dense(const tensor_info& tensor, const std::byte* data) {
-  const auto lengths = tensor.shape();
   const auto strides = tensor.strides();
-  array result(element_of(tensor.type()), shape_t(lengths.begin(), lengths.end()));
+  array result(element_of(tensor.type()), shape_of(tensor));
   gather(data, result.shape, {strides.begin(), strides.end()}, size_of(result.type), result.data.data());
   return result;
 }

@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <fstream>
-#include <limits>
+#include <numeric>
+#include <utility>
 
 #include "io/files.hpp"
 #include "io/new_files.hpp"
 #include "errors.hpp"
 #include "graph/float16.hpp"
+#include "io/layout.hpp"
 #include "io/looks_like.hpp"
 
 namespace nsk::tool {
@@ -132,23 +134,12 @@ element type_of(std::string descr, const std::string& file) {
          "' are not supported. Convert before saving, for example x.astype(numpy.float32)");
 }
 
-/// Copies column-major elements to row-major order.
-array from_fortran(const array& a) {
-  array result(a.type, a.shape);
-  const std::size_t size = size_of(a.type), rank = a.shape.size();
-  shape_t index(rank, 0), stride(rank, 1);
-  for (std::size_t i = 1; i < rank; ++i) stride[i] = stride[i - 1] * a.shape[i - 1];
-  for (std::int64_t i = 0; i < result.count(); ++i) {
-    std::int64_t source = 0;
-    for (std::size_t d = 0; d < rank; ++d) source += index[d] * stride[d];
-    std::memcpy(&result.data[static_cast<std::size_t>(i) * size], &a.data[static_cast<std::size_t>(source) * size],
-                size);
-    for (std::size_t d = rank; d-- > 0;) {
-      if (++index[d] < a.shape[d]) break;
-      index[d] = 0;
-    }
-  }
-  return result;
+/// Makes row-major elements of column-major ones.
+array from_fortran(array a) {
+  std::reverse(a.shape.begin(), a.shape.end());
+  std::vector<int> axes(a.shape.size());
+  std::iota(axes.rbegin(), axes.rend(), 0);
+  return permuted(a, axes);
 }
 
 }
@@ -180,7 +171,7 @@ array read_npy(const std::string& file) {
   if (have != 0) std::memcpy(result.data.data(), bytes.data() + start + length, have);
   if (type == element::boolean)
     for (std::byte& b : result.data) b = b != std::byte{0} ? std::byte{1} : std::byte{0};
-  if (header.fortran_order) result = from_fortran(result);
+  if (header.fortran_order) result = from_fortran(std::move(result));
   if (type != element::f16) return result;
   array wide(element::f32, header.shape);
   for (std::int64_t i = 0; i < wide.count(); ++i) wide.as<float>()[i] = float_from_half(result.as<std::uint16_t>()[i]);
