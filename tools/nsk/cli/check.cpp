@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+#include <algorithm>
 #include <cstring>
 #include <nlohmann/json.hpp>
 
@@ -28,9 +29,8 @@ namespace {
 constexpr std::size_t rows_shown = 12;
 
 bool has_key(const model& m, const std::string& key) {
-  for (int i = 0; i < m.metadata_count(); ++i)
-    if (m.metadata_key(i) == key) return true;
-  return false;
+  const auto found = recorded(m, key);
+  return std::any_of(found.begin(), found.end(), [](const auto& entry) { return entry.first.empty(); });
 }
 
 /// The outputs that --output-value chose, by the names of the source; none where it was not given.
@@ -46,15 +46,9 @@ std::vector<std::string> chosen_outputs_of(const model& m, int variant) {
 
 /// The options that the model was converted with, by the names of the source, which is `g`; `sets` prevails.
 input_options options_of(const graph& g, const model& m, const std::vector<std::string>& sets, int variant) {
-  const std::string bound_prefix = bound_key(""), constant_prefix = constant_key("");
   std::vector<std::string> bounds, constants;
-  for (int i = 0; i < m.metadata_count(); ++i) {
-    const std::string key = m.metadata_key(i);
-    if (key.compare(0, bound_prefix.size(), bound_prefix) == 0)
-      bounds.push_back(key.substr(bound_prefix.size()) + "=" + m.metadata_value(i));
-    if (key.compare(0, constant_prefix.size(), constant_prefix) == 0)
-      constants.push_back(key.substr(constant_prefix.size()) + "=" + m.metadata_value(i));
-  }
+  for (const auto& [name, count] : recorded(m, bound_key(""))) bounds.push_back(name + "=" + count);
+  for (const auto& [name, how] : recorded(m, constant_key(""))) constants.push_back(name + "=" + how);
   const model_changes changes = recorded_changes(m);
   input_options result = parse_inputs({}, sets);
   add_recorded_sets(m, result);
@@ -64,10 +58,9 @@ input_options options_of(const graph& g, const model& m, const std::vector<std::
     result.shapes[old_name(changes, m.input(i, variant).name())] = source_shape_of(m.input(i, variant));
   for (int i = 0; i < m.variant(variant).state_count(); ++i) {
     const state_view state = m.variant(variant).state(i);
-    const auto lengths = state.tensor().shape();
     const std::string name = old_name(changes, state.name());
     const value_id input = g.find(name);
-    const shape_t shape(lengths.begin(), lengths.end());
+    const shape_t shape = shape_of(state.tensor());
     const bool is_static = input != no_value && g.values[static_cast<std::size_t>(input)].is_static();
     if (!is_static || count_of(g.values[static_cast<std::size_t>(input)].shape) != count_of(shape))
       result.shapes[name] = shape;
@@ -78,10 +71,9 @@ input_options options_of(const graph& g, const model& m, const std::vector<std::
 
 tflite_options import_options_of(const model& m, int variant) {
   tflite_options result;
-  for (int i = 0; i < m.metadata_count(); ++i) {
-    result.dequantize = result.dequantize || std::string(m.metadata_key(i)) == dequantize_key;
-    if (std::string(m.metadata_key(i)) == signature_key) result.signature = m.metadata_value(i);
-  }
+  result.dequantize = has_key(m, dequantize_key);
+  for (const auto& [rest, name] : recorded(m, signature_key))
+    if (rest.empty()) result.signature = name;
   const model_changes changes = recorded_changes(m);
   for (int i = 0; i < m.input_count(variant); ++i)
     result.shapes[old_name(changes, m.input(i, variant).name())] = source_shape_of(m.input(i, variant));

@@ -22,15 +22,12 @@ using stored_ports = std::map<std::string, stored_port>;
 
 /// The ports that are stored integers, as nsk quantize noted them.
 stored_ports stored_ports_of(const model& m, const std::string& path) {
-  const std::string prefix = integer_port_key("");
   stored_ports ports;
-  for (int i = 0; i < m.metadata_count(); ++i) {
-    const std::string key = m.metadata_key(i);
-    if (key.rfind(prefix, 0) != 0) continue;
+  for (const auto& [name, text] : recorded(m, integer_port_key(""))) {
     try {
-      ports.emplace(key.substr(prefix.size()), port_from(m.metadata_value(i)));
+      ports.emplace(name, port_from(text));
     } catch (const std::exception& e) {
-      refuse("'" + path + "': what the integers of '" + key.substr(prefix.size()) + "' mean is damaged (" + e.what() +
+      refuse("'" + path + "': what the integers of '" + name + "' mean is damaged (" + e.what() +
              "). Quantise the model anew");
     }
   }

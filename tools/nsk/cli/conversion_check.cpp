@@ -3,13 +3,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
 
 #include "cli/input_ranges.hpp"
 #include "edit/parts.hpp"
 #include "engine/engine.hpp"
+#include "engine/values.hpp"
 #include "errors.hpp"
-#include "io/layout.hpp"
 #include "check/random_inputs.hpp"
 #include "check/row_check.hpp"
 #include "io/text.hpp"
@@ -105,21 +104,16 @@ std::vector<std::byte> with_check_vectors(const model_file& file, const std::vec
   require_recordable(file.view);
   model_parts parts = take_apart(file.bytes.data());
   for (int variant = 0; variant < file.view.variant_count(); ++variant) {
+    const variant_view v = file.view.variant(variant);
     const auto runner = choose_engine("").open(file.bytes.data(), file.bytes.size(), 1, variant);
-    const std::map<std::string, array> inputs =
-        random_inputs(source_of(variants, variant).g, file.view, {1, 0, recorded_ranges(file.view)}, variant);
+    give_inputs(*runner, v,
+                random_inputs(source_of(variants, variant).g, file.view, {1, 0, recorded_ranges(file.view)}, variant));
     check_vector recorded;
-    for (int i = 0; i < file.view.input_count(variant); ++i) {
-      const port_view port = file.view.input(i, variant);
-      recorded.inputs.push_back(to_engine(port, inputs.at(port.name())).data);
-      std::memcpy(runner->input(i), recorded.inputs.back().data(), recorded.inputs.back().size());
-    }
+    for (int i = 0; i < v.input_count(); ++i)
+      recorded.inputs.emplace_back(runner->input(i), runner->input(i) + v.input(i).bytes());
     runner->run();
-    for (int i = 0; i < file.view.output_count(variant); ++i) {
-      const port_view port = file.view.output(i, variant);
-      const array shape(element_of(port.type()), engine_shape_of(port));
-      recorded.outputs.emplace_back(runner->output(i), runner->output(i) + shape.data.size());
-    }
+    for (int i = 0; i < v.output_count(); ++i)
+      recorded.outputs.emplace_back(runner->output(i), runner->output(i) + v.output(i).bytes());
     embed_check(parts, variant, recorded);
   }
   return put_together(parts);

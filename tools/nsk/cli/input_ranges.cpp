@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "cli/options.hpp"
+#include "engine/model_file.hpp"
 #include "errors.hpp"
 #include "io/text.hpp"
 #include "suggest.hpp"
@@ -61,14 +62,11 @@ void record_ranges(const input_ranges& ranges, std::map<std::string, std::string
 }
 
 input_ranges recorded_ranges(const model& m) {
-  const std::string is_range = range_key, is_hdr = hdr_key;
   input_ranges ranges;
-  for (int i = 0; i < m.metadata_count(); ++i) {
-    const std::string key = m.metadata_key(i);
-    if (key.rfind(is_hdr, 0) == 0) ranges[key.substr(is_hdr.size())].hdr = true;
-    if (key.rfind(is_range, 0) == 0 && !read_range(m.metadata_value(i), ranges[key.substr(is_range.size())]))
-      refuse("the file's '" + printable(key) + "' is no range. Convert the model again");
-  }
+  for (const auto& [name, text] : recorded(m, hdr_key)) ranges[name].hdr = true;
+  for (const auto& [name, text] : recorded(m, range_key))
+    if (!read_range(text, ranges[name]))
+      refuse("the file's '" + printable(range_key + name) + "' is no range. Convert the model again");
   return ranges;
 }
 

@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 
+#include "engine/model_file.hpp"
 #include "errors.hpp"
 #include "graph/names.hpp"
 #include "io/npy.hpp"
@@ -114,12 +115,10 @@ void record_changes(const model_changes& changes, std::map<std::string, std::str
 
 model_changes recorded_changes(const model& m) {
   model_changes changes;
-  for (int i = 0; i < m.metadata_count(); ++i) {
-    const std::string key = m.metadata_key(i), text = m.metadata_value(i);
-    if (key == swish_key) changes.swish = text == hard_swish ? swish_change::to_hard : swish_change::to_soft;
-    if (key.rfind(argmax_prefix, 0) == 0) changes.argmaxes[key.substr(argmax_prefix.size())] = text;
-    if (key.rfind(rename_prefix, 0) == 0) changes.names[key.substr(rename_prefix.size())] = text;
-  }
+  for (const auto& [rest, how] : recorded(m, swish_key))
+    if (rest.empty()) changes.swish = how == hard_swish ? swish_change::to_hard : swish_change::to_soft;
+  for (const auto& [name, axis] : recorded(m, argmax_prefix)) changes.argmaxes[name] = axis;
+  for (const auto& [from, to] : recorded(m, rename_prefix)) changes.names[from] = to;
   return changes;
 }
 
@@ -191,20 +190,15 @@ void record_sets(const input_options& inputs, std::map<std::string, std::string>
 }
 
 void add_recorded_sets(const model& m, input_options& inputs) {
-  const std::string prefix = set_key(""), shape_prefix = set_shape_key("");
-  const auto rest = [](const std::string& key, const std::string& start) {
-    return key.compare(0, start.size(), start) == 0 ? key.substr(start.size()) : std::string();
-  };
-  for (int i = 0; i < m.metadata_count(); ++i) {
-    const std::string key = m.metadata_key(i), text = m.metadata_value(i);
-    if (const std::string name = rest(key, shape_prefix); !name.empty()) inputs.shapes[name] = parse_shape(name, text);
-    const std::string name = rest(key, prefix);
+  for (const auto& [name, text] : recorded(m, set_key(""))) {
     if (name.empty() || inputs.set.count(name) != 0) continue;
     if (names_array(text))
       misuse("the model was converted with --set " + name + "=" + text +
              ", which holds more numbers than a model records. Give --set " + name + "=" + text + " here, too.");
     inputs.set[name] = parse_value(name, text);
   }
+  for (const auto& [name, text] : recorded(m, set_shape_key("")))
+    if (!name.empty()) inputs.shapes[name] = parse_shape(name, text);
 }
 
 }

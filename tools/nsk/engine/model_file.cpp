@@ -40,6 +40,14 @@ int variant_of(const model& m, const std::string& name) {
   misuse("--variant " + name + ": the model has " + quoted(known) + "." + did_you_mean(name, known));
 }
 
+std::vector<std::pair<std::string, std::string>> recorded(const model& m, const std::string& prefix) {
+  std::vector<std::pair<std::string, std::string>> found;
+  for (int i = 0; i < m.metadata_count(); ++i)
+    if (const std::string key = m.metadata_key(i); key.compare(0, prefix.size(), prefix) == 0)
+      found.emplace_back(key.substr(prefix.size()), m.metadata_value(i));
+  return found;
+}
+
 std::string state_cure(const model& m, int variant, const std::string& name) {
   const variant_view v = m.variant(variant);
   for (int i = 0; i < v.state_count(); ++i)

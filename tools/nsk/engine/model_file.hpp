@@ -3,6 +3,8 @@
 /// A .nsk file in memory.
 #include <netsuke/model/model.hpp>
 #include <string>
+#include <utility>
+#include <vector>
 #include "engine/engine.hpp"
 #include "engine/small_file.hpp"
 
@@ -23,6 +25,9 @@ model_file open_model(const std::vector<std::byte>& bytes, const std::string& na
 
 /// Number of the variant of this name; 0 for an empty name. Refuses unknown ones, listing those that there are.
 int variant_of(const model& m, const std::string& name);
+
+/// Returns what the metadata has under keys that begin with `prefix`: what follows in the key, and the text.
+std::vector<std::pair<std::string, std::string>> recorded(const model& m, const std::string& prefix);
 
 /// Returns what to do about a name that was asked for as an input or output and is a state of the file, a sentence with
 /// a space in front; "" for other names.

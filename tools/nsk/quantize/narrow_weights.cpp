@@ -11,6 +11,7 @@
 
 #include <netsuke/model/open.hpp>
 #include <netsuke/ops/impl/narrow_weights.hpp>
+#include "engine/model_file.hpp"
 #include "errors.hpp"
 #include "status_text.hpp"
 #include "graph/float16.hpp"
@@ -334,12 +335,9 @@ bool name_kept(std::map<std::string, std::string>& metadata, weight_format forma
 std::optional<kept_layers> named_kept(const model& m, weight_format format) {
   kept_layers named;
   bool says = false;
-  for (int i = 0; i < m.metadata_count(); ++i) {
-    const std::string key = m.metadata_key(i), text = m.metadata_value(i);
-    says = says || (key == rounded_key(format) && text == named_layers);
-    if (key.compare(0, sizeof kept_prefix - 1, kept_prefix) == 0)
-      named.emplace(key.substr(sizeof kept_prefix - 1), text);
-  }
+  for (const auto& [rest, text] : recorded(m, rounded_key(format)))
+    says = says || (rest.empty() && text == named_layers);
+  for (const auto& [name, reason] : recorded(m, kept_prefix)) named.emplace(name, reason);
   return says ? std::optional(named) : std::nullopt;
 }
 
