@@ -147,11 +147,6 @@ void look_closer(const engine_run& run, window_errors windows, const std::functi
   measure_rounding(run.g, run.inputs, suspicious, report);
 }
 
-void sort_worst_first(std::vector<comparison>& rows) {
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const comparison& a, const comparison& b) { return a.relative > b.relative; });
-}
-
 bool has_winograd(const variant_view& v) {
   for (int i = 0; i < v.step_count(); ++i)
     if (algorithm_of(v.step(i)) != conv_algorithm::direct) return true;
@@ -218,14 +213,9 @@ bool comparison_report::explained_by_rounding(double tolerance) const {
   return std::all_of(outputs.begin(), outputs.end(), explained) && std::all_of(steps.begin(), steps.end(), explained);
 }
 
-std::int64_t comparison_report::integers() const {
+std::int64_t comparison_report::sum_of(std::int64_t comparison::*count) const {
   return std::accumulate(steps.begin(), steps.end(), std::int64_t{0},
-                         [](std::int64_t sum, const comparison& c) { return sum + c.integers; });
-}
-
-std::int64_t comparison_report::wrong_integers() const {
-  return std::accumulate(steps.begin(), steps.end(), std::int64_t{0},
-                         [](std::int64_t sum, const comparison& c) { return sum + c.unequal; });
+                         [&](std::int64_t sum, const comparison& c) { return sum + c.*count; });
 }
 
 double comparison_report::worst() const {
@@ -274,11 +264,7 @@ comparison_report compare(const graph& g, const model& m, runner& r, const std::
 
   const std::set<std::string> bounded_results = bounded::bounded_outputs(g);
   const auto compare_output = [&](const std::string& name, const array& source) {
-    const auto reference = expected.find(name);
-    const value_id constant = g.find(name);
-    const array* wanted = reference != expected.end() ? &reference->second
-                          : constant != no_value      ? g.values[static_cast<std::size_t>(constant)].constant.get()
-                                                      : nullptr;
+    const array* wanted = expected_of(g, expected, name);
     const array used =
         wanted != nullptr && bounded_results.count(name) != 0 ? used_part(source, wanted->shape) : source;
     if (wanted == nullptr || wanted->count() != used.count())

@@ -43,13 +43,16 @@ struct comparison_report {
   /// No rounding explains a wrong byte: the halves among them are the engine's already.
   bool explained_by_rounding(double tolerance) const;
   /// Integers of the steps' results, and those that are wrong on the step's own inputs.
-  std::int64_t integers() const;
-  std::int64_t wrong_integers() const;
+  std::int64_t integers() const { return sum_of(&comparison::integers); }
+  std::int64_t wrong_integers() const { return sum_of(&comparison::unequal); }
   /// Whether this one of several variants stands for all of them: one that fails prevails, then the larger error.
   bool prevails_over(const comparison_report& other, double tolerance) const {
     const bool passes = within(tolerance);
     return passes == other.within(tolerance) ? worst() > other.worst() : !passes;
   }
+
+ private:
+  std::int64_t sum_of(std::int64_t comparison::*count) const;
 };
 
 /// What becomes of the errors of convolutions beside what their own windows hold.

@@ -85,6 +85,11 @@ void for_each_run(const shape_t& shape, const std::vector<int>& order, std::int6
 
 }
 
+void sort_worst_first(std::vector<comparison>& rows) {
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const comparison& a, const comparison& b) { return a.relative > b.relative; });
+}
+
 double largest_of(const array& a, element type) {
   double largest = 0;
   const std::int64_t count = a.count();

@@ -24,6 +24,9 @@ struct comparison {
   bool bytes = false;  ///< integers of 8 bits, which stand for real numbers
 };
 
+/// Puts the largest relative errors first.
+void sort_worst_first(std::vector<comparison>& rows);
+
 inline constexpr std::int64_t all_elements = std::int64_t{1} << 62;
 /// What one wrong integer counts as, however small a share of the magnitudes it is: more than any tolerance for
 /// numbers of float32, and the largest error that rounding is taken to explain.

@@ -26,14 +26,6 @@ std::map<std::string, array> results_of(runner& r, const variant_view& v) {
   return results;
 }
 
-/// What an output of the source is: computed, or a constant; null where there is none.
-const array* expected_of(const graph& g, const std::map<std::string, array>& computed, const std::string& name) {
-  const auto found = computed.find(name);
-  if (found != computed.end()) return &found->second;
-  const value_id constant = g.find(name);
-  return constant != no_value ? g.values[static_cast<std::size_t>(constant)].constant.get() : nullptr;
-}
-
 }
 
 void noise_sums::add(const array& wanted, const array& found) {

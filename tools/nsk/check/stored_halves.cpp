@@ -39,17 +39,14 @@ storage dynamic_storage(const array& real) {
 stored_halves::stored_halves(const graph& g) : m_graph(g) {
   const auto at = [&](value_id v) -> const value& { return g.values[static_cast<std::size_t>(v)]; };
   for (const node& n : g.nodes) {
-    const bool dynamic = n.op == "DynamicQuantizeLinear" && n.inputs.size() == 1 && n.inputs[0] != no_value;
-    if (dynamic && !n.outputs.empty() && n.outputs[0] != no_value) {
-      m_stores[at(n.outputs[0]).name] = &n;
-      m_real[at(n.inputs[0]).name];
-    }
-    if (n.op != "QuantizeLinear" || n.inputs.size() < 2 || n.outputs.empty() || n.outputs[0] == no_value) continue;
+    if (n.inputs.empty() || n.inputs[0] == no_value || n.outputs.empty() || n.outputs[0] == no_value) continue;
     const auto single = [&](std::size_t i) {
       return n.inputs.size() <= i || n.inputs[i] == no_value ||
              (at(n.inputs[i]).constant && at(n.inputs[i]).constant->count() == 1);
     };
-    if (n.inputs[0] == no_value || n.inputs[1] == no_value || !single(1) || !single(2)) continue;
+    const bool dynamic = n.op == "DynamicQuantizeLinear" && n.inputs.size() == 1,
+               fixed = n.op == "QuantizeLinear" && n.inputs.size() > 1 && n.inputs[1] != no_value;
+    if (!dynamic && !(fixed && single(1) && single(2))) continue;
     m_stores[at(n.outputs[0]).name] = &n;
     m_real[at(n.inputs[0]).name];
   }

@@ -37,4 +37,11 @@ std::map<std::string, array> evaluate_source(const graph& g, const std::map<std:
   }
 }
 
+const array* expected_of(const graph& g, const std::map<std::string, array>& computed, const std::string& name) {
+  const auto found = computed.find(name);
+  if (found != computed.end()) return &found->second;
+  const value_id constant = g.find(name);
+  return constant != no_value ? g.values[static_cast<std::size_t>(constant)].constant.get() : nullptr;
+}
+
 }

@@ -18,4 +18,7 @@ array used_part(const array& got, const shape_t& shape);
 std::map<std::string, array> evaluate_source(const graph& g, const std::map<std::string, array>& inputs,
                                              const std::function<void(const std::string&, array&)>& observe);
 
+/// Returns what an output of the source is: of what was computed, or a constant; null where there is none.
+const array* expected_of(const graph& g, const std::map<std::string, array>& computed, const std::string& name);
+
 }

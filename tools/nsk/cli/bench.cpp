@@ -220,21 +220,6 @@ json measure_device_runs(device_runner& r, double seconds, progress_line& progre
   return report;
 }
 
-json device_report(const bench_options& o, const model& m, const device_facts& f, json report) {
-  report["model"] = m.name();
-  report["device"] = o.device;
-  report["driver"] = f.driver;
-  report["software"] = f.software;
-  report["variant"] = f.variant;
-  report["dispatches"] = f.dispatches;
-  report["barriers"] = f.barriers;
-  report["pipelines"] = f.pipelines;
-  report["steps_on_cpu"] = f.cpu_steps;
-  report["half_activations"] = f.halves.activations;
-  report["half_weights"] = f.halves.weights;
-  return report;
-}
-
 std::string device_bench_text(const bench_options& o, const device_facts& f, const json& r, const text_style& style) {
   std::string text = device_text(o.device, f);
   const double median_ms = r["device_median_ms"];
@@ -261,9 +246,14 @@ exit_code bench_device(const bench_options& o) {
   const auto device = open_device(o.device, {file, variant, 0, o.halves});
   fill_inputs(file.view, *device, variant, o.inputs);
   progress_line progress(o.quiet);
-  const json times = measure_device_runs(*device, o.seconds, progress);
+  json report = measure_device_runs(*device, o.seconds, progress);
   progress.clear();
-  const json report = device_report(o, file.view, device->facts(), times);
+  const device_facts& facts = device->facts();
+  report.update(device_json(o.device, facts));
+  report["model"] = file.view.name();
+  report["dispatches"] = facts.dispatches;
+  report["barriers"] = facts.barriers;
+  report["pipelines"] = facts.pipelines;
   print(o.json ? json_text(report) : device_bench_text(o, device->facts(), report, style_of_output()));
   return exit_code::good;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "gpu/device.hpp"
 
-#include <iterator>
+#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "engine/model_file.hpp"
@@ -24,10 +24,10 @@ constexpr device_kind kinds[] = {
 }
 
 std::string device_names(bool with_null) {
-  std::string names;
+  std::vector<std::string> names;
   for (const device_kind& k : kinds)
-    if (with_null || k.open != open_null) names += (names.empty() ? "" : ", ") + std::string(k.name);
-  return names;
+    if (with_null || k.open != open_null) names.push_back(k.name);
+  return joined(names);
 }
 
 std::unique_ptr<device_runner> open_device(const std::string& name, const device_request& request) {
@@ -44,6 +44,14 @@ int device_variant_of(const model& m, const std::string& name) {
   for (int i = 0; name.empty() && i < m.variant_count(); ++i)
     if (m.variant(i).profile() == std::string(gpu_profile)) return i;
   return variant_of(m, name);
+}
+
+nlohmann::json device_json(const std::string& name, const device_facts& f) {
+  nlohmann::json result = {{"device", name}, {"driver", f.driver}, {"software", f.software}, {"variant", f.variant}};
+  result["steps_on_cpu"] = f.cpu_steps;
+  result["half_activations"] = f.halves.activations;
+  result["half_weights"] = f.halves.weights;
+  return result;
 }
 
 std::string device_text(const std::string& name, const device_facts& f) {

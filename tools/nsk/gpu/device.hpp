@@ -4,6 +4,7 @@
 /// its header in examples/devices and the template in gpu/device_session.hpp, and opened when the program runs.
 #include <netsuke/model/model.hpp>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "engine/model_file.hpp"
@@ -59,6 +60,8 @@ std::string device_names(bool with_null = true);
 /// Number of the variant of this name; where none is given, of the first one with the profile "gpu", else of the first.
 int device_variant_of(const model& m, const std::string& name);
 
+/// Facts as JSON: "device", "driver", "software", "variant", "steps_on_cpu", "half_activations", "half_weights".
+nlohmann::json device_json(const std::string& name, const device_facts& facts);
 /// "vulkan    llvmpipe (...), a software driver: ..." and what is recorded: one line for each.
 std::string device_text(const std::string& name, const device_facts& facts);
 

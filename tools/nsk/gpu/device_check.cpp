@@ -89,11 +89,6 @@ comparison compare_output(const port_view& port, const std::byte* got, const std
   return c;
 }
 
-void sort_worst_first(std::vector<comparison>& rows) {
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const comparison& a, const comparison& b) { return a.relative > b.relative; });
-}
-
 void add_row(text_table& table, const comparison& c, double tolerance) {
   table.add({c.step < 0 ? "output" : std::to_string(c.step), format_text("%.2e", c.relative),
              format_text("%.2e", c.max_error), format_text("%.3g", c.largest),
@@ -198,12 +193,9 @@ std::string device_comparison_text(const device_comparison& c, std::size_t rows)
 }
 
 json device_comparison_json(const device_comparison& c, const std::string& name, const device_facts& facts) {
-  json result = {{"passed", c.good()}, {"device", name}, {"driver", facts.driver}, {"software", facts.software}};
-  result["variant"] = facts.variant;
-  result["steps_on_cpu"] = facts.cpu_steps;
+  json result = device_json(name, facts);
+  result["passed"] = c.good();
   result["steps_on_device"] = c.device_steps;
-  result["half_activations"] = facts.halves.activations;
-  result["half_weights"] = facts.halves.weights;
   result["step_tolerance"] = c.halves ? json(nullptr) : json(device_comparison::step_tolerance);
   result["output_tolerance"] = c.output_tolerance();
   result["worst_step_error"] = c.worst_step();
