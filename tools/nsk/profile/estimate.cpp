@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "profile/median.hpp"
 #include "profile/profile.hpp"
 
 namespace nsk::tool {
@@ -54,13 +55,16 @@ double rate_near(const device_profile& p, const step_work& w, const std::string&
 
 }
 
-double macs_per_us(const device_profile& p) {
+double rate_of_kind(const device_profile& p, const std::string& kind) {
   std::vector<double> rates;
   for (const reference_step& r : p.references)
-    if (r.shape.kind == "pointwise" && r.rate > 0) rates.push_back(r.rate);
-  if (rates.empty()) return std::max(1.0, p.peak_gflops * 1e3 / 2);
-  std::sort(rates.begin(), rates.end());
-  return rates[rates.size() / 2];
+    if (r.shape.kind == kind && r.rate > 0) rates.push_back(r.rate);
+  return median(std::move(rates));
+}
+
+double macs_per_us(const device_profile& p) {
+  const double rate = rate_of_kind(p, "pointwise");
+  return rate > 0 ? rate : std::max(1.0, p.peak_gflops * 1e3 / 2);
 }
 
 step_estimate estimate(const device_profile& p, const step_work& w, double footprint) {

@@ -52,6 +52,9 @@ struct step_estimate {
   double largest_tile = 0;  ///< of the step's largest tile
 };
 
+/// The middle rate of the profile's layers of a kind, 0 where it has none.
+double rate_of_kind(const device_profile& p, const std::string& kind);
+
 /// Returns how many multiply-accumulates a microsecond a tile of a matrix product reaches: the middle of the pointwise
 /// references.
 double macs_per_us(const device_profile& p);

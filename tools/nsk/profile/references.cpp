@@ -59,10 +59,10 @@ class layers {
     conv_of(written({1, from, size, size}), size, from, to, kernel, stride);
   }
   void depthwise(std::int64_t size, std::int64_t channels, std::int64_t kernel, std::int64_t stride) {
-    const std::int64_t pad = kernel / 2;
+    attributes window = window_of(kernel, stride);
+    window["group"] = channels;
     layer("Conv", label("depthwise", size, channels, channels, kernel, stride),
-          {written({1, channels, size, size}), weights({channels, 1, kernel, kernel})},
-          {{"group", channels}, {"strides", lengths{stride, stride}}, {"pads", lengths{pad, pad, pad, pad}}});
+          {written({1, channels, size, size}), weights({channels, 1, kernel, kernel})}, window);
   }
   void dense(std::int64_t rows, std::int64_t from, std::int64_t to) {
     layer("MatMul", "dense " + std::to_string(rows) + " x " + std::to_string(from) + " -> " + std::to_string(to),
@@ -73,11 +73,7 @@ class layers {
     layer(op, op + " " + image(size, channels), {written({1, channels, size, size})}, std::move(given));
   }
   void pool(const std::string& op, std::int64_t size, std::int64_t channels, std::int64_t kernel, std::int64_t stride) {
-    const std::int64_t pad = kernel / 2;
-    plain(op, size, channels,
-          {{"kernel_shape", lengths{kernel, kernel}},
-           {"strides", lengths{stride, stride}},
-           {"pads", lengths{pad, pad, pad, pad}}});
+    plain(op, size, channels, window_of(kernel, stride));
   }
   void resize(std::int64_t size, std::int64_t channels, const std::string& mode) {
     const value_id scales = constant(make_floats({4}, {1, 1, 2, 2}));
@@ -157,9 +153,13 @@ class layers {
   }
   void conv_of(value_id x, std::int64_t size, std::int64_t from, std::int64_t to, std::int64_t kernel,
                std::int64_t stride) {
-    const std::int64_t pad = kernel / 2;
     layer("Conv", label("conv", size, from, to, kernel, stride), {x, weights({to, from, kernel, kernel})},
-          {{"strides", lengths{stride, stride}}, {"pads", lengths{pad, pad, pad, pad}}});
+          window_of(kernel, stride));
+  }
+  static attributes window_of(std::int64_t kernel, std::int64_t stride) {
+    return {{"kernel_shape", lengths{kernel, kernel}},
+            {"strides", lengths{stride, stride}},
+            {"pads", lengths(4, kernel / 2)}};
   }
   static std::string image(std::int64_t size, std::int64_t channels) {
     return std::to_string(size) + "x" + std::to_string(size) + "x" + std::to_string(channels);
@@ -188,38 +188,20 @@ reference_network convolutions() {
 }
 
 reference_network winograd() {
+  constexpr std::int64_t shapes[][3] = {{112, 16, 16},  {112, 32, 32}, {56, 64, 64},  {28, 128, 128}, {28, 48, 192},
+                                        {14, 256, 256}, {14, 64, 64},  {7, 256, 256}, {7, 512, 512},  {6, 128, 128}};
   layers l;
-  l.conv(112, 16, 16, 3);
-  l.conv(112, 32, 32, 3);
-  l.conv(56, 64, 64, 3);
-  l.conv(28, 128, 128, 3);
-  l.conv(28, 48, 192, 3);
-  l.conv(14, 256, 256, 3);
-  l.conv(14, 64, 64, 3);
-  l.conv(7, 256, 256, 3);
-  l.conv(7, 512, 512, 3);
-  l.conv(6, 128, 128, 3);
+  for (const auto& [size, from, to] : shapes) l.conv(size, from, to, 3);
   return l.done("winograd");
 }
 
 reference_network pointwise() {
+  constexpr std::int64_t shapes[][3] = {{112, 16, 16},   {112, 16, 96}, {56, 24, 144}, {56, 64, 256},
+                                        {56, 144, 24},   {56, 256, 64}, {28, 32, 192}, {28, 192, 32},
+                                        {28, 128, 128},  {14, 96, 576}, {14, 576, 96}, {14, 1024, 256},
+                                        {14, 256, 1024}, {7, 160, 960}, {7, 960, 160}, {7, 512, 512}};
   layers l;
-  l.conv(112, 16, 16, 1);
-  l.conv(112, 16, 96, 1);
-  l.conv(56, 24, 144, 1);
-  l.conv(56, 64, 256, 1);
-  l.conv(56, 144, 24, 1);
-  l.conv(56, 256, 64, 1);
-  l.conv(28, 32, 192, 1);
-  l.conv(28, 192, 32, 1);
-  l.conv(28, 128, 128, 1);
-  l.conv(14, 96, 576, 1);
-  l.conv(14, 576, 96, 1);
-  l.conv(14, 1024, 256, 1);
-  l.conv(14, 256, 1024, 1);
-  l.conv(7, 160, 960, 1);
-  l.conv(7, 960, 160, 1);
-  l.conv(7, 512, 512, 1);
+  for (const auto& [size, from, to] : shapes) l.conv(size, from, to, 1);
   l.dense(16, 128, 128);
   return l.done("pointwise");
 }

@@ -17,14 +17,6 @@ constexpr double verdict_share = 0.1;    // that all of them must lose
 constexpr double differs_ratio = 1.5;    // of most steps: another machine, or a busy one
 constexpr double counting_share = 0.01;  // of the whole time: shorter steps say nothing about the machine
 
-/// The middle rate of the profile's layers of a kind, 0 where it has none.
-double rate_of_kind(const device_profile& p, const std::string& kind) {
-  std::vector<double> rates;
-  for (const reference_step& r : p.references)
-    if (r.shape.kind == kind && r.rate > 0) rates.push_back(r.rate);
-  return median(std::move(rates));
-}
-
 bool is_product(const std::string& kind) {
   return kind == "conv" || kind == "pointwise" || kind == "winograd4" || kind == "winograd2";
 }
