@@ -8,7 +8,6 @@
 #include <limits>
 #include <memory>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 #include <netsuke/format/params.hpp>
@@ -154,43 +153,26 @@ struct pad_parameters {
 /// The parameters of one operation: a struct of this file, or of format/params.hpp where the operation says no more
 /// than a step. Operator files (ops/) and layout operations (passes/lower/layout.cpp) name the struct that they lower.
 /// (A std::variant of all of them has symbols of a thousand characters.)
-class operation_parameters {
- public:
-  operation_parameters() : m_value(unary_params{}) {}
-  template <class P, class = std::enable_if_t<!std::is_same_v<P, operation_parameters>>>
-  operation_parameters(P p) : m_value(std::move(p)) {}
-
-  /// Returns the parameters, null where they are of another type than P.
-  template <class P>
-  P* get() {
-    return std::any_cast<P>(&m_value);
-  }
-  template <class P>
-  const P* get() const {
-    return std::any_cast<P>(&m_value);
-  }
-
- private:
-  std::any m_value;
-};
+using operation_parameters = std::any;
 
 struct operation {
   std::string name;         ///< source node(s)
   std::string source;       ///< description of the source node for messages
   std::vector<int> inputs;  ///< values
   int output = no_value;
-  operation_parameters p;
+  operation_parameters p = unary_params{};
   post_operation post;
   bool exact =
       false;  ///< its rounding is the source's: it is neither folded into another nor computed by another order
 
+  /// Returns the parameters, null where they are of another type than P.
   template <class P>
   P* as() {
-    return p.get<P>();
+    return std::any_cast<P>(&p);
   }
   template <class P>
   const P* as() const {
-    return p.get<P>();
+    return std::any_cast<P>(&p);
   }
 };
 
