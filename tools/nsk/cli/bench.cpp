@@ -7,7 +7,6 @@
 #include <optional>
 
 #include "cli/commands.hpp"
-#include "cli/device_options.hpp"
 #include "engine/model_file.hpp"
 #include "cli/progress.hpp"
 #include "cli/options.hpp"

@@ -6,8 +6,6 @@
 #include "resolve/integers/float_ports.hpp"
 #include "cli/check_noise.hpp"
 #include "cli/commands.hpp"
-#include "cli/device_options.hpp"
-#include "cli/input_ranges.hpp"
 #include "quantize/narrow_weights.hpp"
 #include "gpu/device_check.hpp"
 #include "io/layout.hpp"

@@ -5,7 +5,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "cli/input_ranges.hpp"
 #include "cli/integer_io.hpp"
 #include "cli/options.hpp"
 #include "errors.hpp"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "cli/input_ranges.hpp"
+#include "cli/options.hpp"
 #include "edit/parts.hpp"
 #include "engine/engine.hpp"
 #include "engine/values.hpp"

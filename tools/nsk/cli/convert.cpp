@@ -6,7 +6,6 @@
 
 #include "cli/conversion_check.hpp"
 #include "cli/converting.hpp"
-#include "cli/input_ranges.hpp"
 #include "cli/options.hpp"
 #include "cli/source_variants.hpp"
 #include "gpu/plan_report.hpp"

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "cli/commands.hpp"
-#include "cli/device_options.hpp"
+#include "gpu/device.hpp"
 #include "engine/model_file.hpp"
 #include "cli/progress.hpp"
 #include "gpu/plan_report.hpp"

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// NAME=VALUE options.
+/// NAME=VALUE options, and what a converted model records of them.
 #include <map>
 #include <string>
 #include <vector>
 #include <netsuke/model/model.hpp>
+#include "cli/source_options.hpp"
+#include "graph/input_range.hpp"
 #include "resolve/changes.hpp"
 #include "resolve/infer.hpp"
 
@@ -24,6 +26,13 @@ void record_sets(const input_options& inputs, std::map<std::string, std::string>
 /// Adds what record_sets() noted of the inputs that `inputs` does not set; their shapes, too. Misuse where an array was
 /// too large to be recorded.
 void add_recorded_sets(const model& m, input_options& inputs);
+
+/// --input-range NAME=LO..HI and --hdr NAME: what a game will put into inputs of `g`, the source as the options change
+/// it, by their new names. Misuse: names that are no input, ranges that are none.
+input_ranges ranges_of(const source_options& o, const graph& g);
+/// Ranges as metadata of the converted model, and back.
+void record_ranges(const input_ranges& ranges, std::map<std::string, std::string>& metadata);
+input_ranges recorded_ranges(const model& m);
 
 /// The outputs that --output-value names, and those that feed the states of --state; none where all are kept.
 std::vector<std::string> kept_outputs(std::vector<std::string> named, const std::map<std::string, std::string>& states);

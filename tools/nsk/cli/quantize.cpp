@@ -8,7 +8,6 @@
 #include <set>
 
 #include "cli/converting.hpp"
-#include "cli/input_ranges.hpp"
 #include "cli/integer_io.hpp"
 #include "cli/options.hpp"
 #include "cli/source_variants.hpp"

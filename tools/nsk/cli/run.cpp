@@ -6,7 +6,6 @@
 #include <set>
 
 #include "cli/commands.hpp"
-#include "cli/device_options.hpp"
 #include "gpu/device.hpp"
 #include "io/files.hpp"
 #include "io/layout.hpp"

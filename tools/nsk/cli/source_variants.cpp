@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <memory>
 
-#include "cli/input_ranges.hpp"
 #include "cli/options.hpp"
 #include "errors.hpp"
 #include "import/import.hpp"

@@ -6,6 +6,8 @@
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "engine/model_file.hpp"
 #include "gpu/halves.hpp"
@@ -64,5 +66,14 @@ int device_variant_of(const model& m, const std::string& name);
 nlohmann::json device_json(const std::string& name, const device_facts& facts);
 /// "vulkan    llvmpipe (...), a software driver: ..." and what is recorded: one line for each.
 std::string device_text(const std::string& name, const device_facts& facts);
+
+/// Misuse where an option is given that --device leaves nothing to do for: pairs of a name and whether it is given.
+void refuse_beside_device(const std::vector<std::pair<const char*, bool>>& options);
+
+/// Misuse of 16-bit floats without `required`.
+void refuse_without(const std::string& required, bool is_given, const half_options& halves);
+
+/// Misuse of the device that computes nothing; `command` is what would have to show results.
+void refuse_null_device(const std::string& device, const char* command);
 
 }
