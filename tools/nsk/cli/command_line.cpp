@@ -35,10 +35,6 @@ void add_opposite(CLI::App* command, const char* name, bool& value, const char* 
       name, [&value] { value = false; }, what);
 }
 
-void add_set(CLI::App* command, file_options& files, std::vector<std::string>& values, const char* what) {
-  files.reads(command, "--set", values, "NAME=VALUE", what);
-}
-
 void add_quiet(CLI::App* command, bool& quiet) {
   command->add_flag("--quiet", quiet, "Say nothing unless something is wrong");
 }

@@ -59,8 +59,6 @@ void add_repeated(CLI::App* command, const char* name, std::vector<std::string>&
                   const char* what);
 /// Adds a flag that makes `value` false.
 void add_opposite(CLI::App* command, const char* name, bool& value, const char* what);
-/// Adds --set NAME=VALUE, whose value may be a file.
-void add_set(CLI::App* command, file_options& files, std::vector<std::string>& values, const char* what);
 void add_quiet(CLI::App* command, bool& quiet);
 void add_isa(CLI::App* command, std::string& isa);
 void add_lanes(CLI::App* command, int& lanes);

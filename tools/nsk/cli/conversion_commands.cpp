@@ -9,8 +9,8 @@ namespace {
 void add_shapes(CLI::App* command, file_options& files, source_options& o) {
   add_repeated(command, "--input", o.inputs, "NAME=SHAPE",
                "Shape of an input, 1x3x224x224; where the model fixes other lengths, everything follows");
-  add_set(command, files, o.sets,
-          "Make an input a constant: a number, 0.5,1,2 for elements in row-major order, or FILE.npy");
+  files.reads(command, "--set", o.sets, "NAME=VALUE",
+              "Make an input a constant: a number, 0.5,1,2 for elements in row-major order, or FILE.npy");
   add_repeated(command, "--constant", o.constants, "NODE=HOW",
                "Numbers of a node that other lengths may change: follow them, keep, or the new NUMBER,..");
   add_repeated(command, "--bound", o.bounds, "NAME=COUNT",

@@ -19,8 +19,9 @@
 namespace nsk::tool {
 namespace {
 
-// Metadata keys of changes and ranges.
-const std::string argmax_prefix = "argmax.", rename_prefix = "rename.";
+// Metadata keys of changes, inputs that are set, and ranges.
+const std::string argmax_prefix = "argmax.", rename_prefix = "rename.", set_prefix = "set.",
+                  shape_prefix = "set_shape.";
 constexpr char swish_key[] = "swish", hard_swish[] = "hard", soft_swish[] = "soft";
 constexpr char range_key[] = "input_range.", hdr_key[] = "hdr.";
 constexpr double largest_half = 65504;  // of the 16-bit floats that render targets have
@@ -199,21 +200,21 @@ std::vector<std::string> kept_outputs(std::vector<std::string> named,
 void record_sets(const input_options& inputs, std::map<std::string, std::string>& metadata) {
   for (const auto& [name, set] : inputs.set) {
     const auto given = inputs.shapes.find(name);
-    if (set.values) metadata[set_shape_key(name)] = shape_text(set.values->shape);
-    if (!set.values && given != inputs.shapes.end()) metadata[set_shape_key(name)] = shape_text(given->second);
-    metadata[set_key(name)] = set.values ? numbers_text(*set.values).value_or(set.text) : set.text;
+    if (set.values) metadata[shape_prefix + name] = shape_text(set.values->shape);
+    if (!set.values && given != inputs.shapes.end()) metadata[shape_prefix + name] = shape_text(given->second);
+    metadata[set_prefix + name] = set.values ? numbers_text(*set.values).value_or(set.text) : set.text;
   }
 }
 
 void add_recorded_sets(const model& m, input_options& inputs) {
-  for (const auto& [name, text] : recorded(m, set_key(""))) {
+  for (const auto& [name, text] : recorded(m, set_prefix)) {
     if (name.empty() || inputs.set.count(name) != 0) continue;
     if (names_array(text))
       misuse("the model was converted with --set " + name + "=" + text +
              ", which holds more numbers than a model records. Give --set " + name + "=" + text + " here, too.");
     inputs.set[name] = parse_value(name, text);
   }
-  for (const auto& [name, text] : recorded(m, set_shape_key("")))
+  for (const auto& [name, text] : recorded(m, shape_prefix))
     if (!name.empty()) inputs.shapes[name] = parse_shape(name, text);
 }
 

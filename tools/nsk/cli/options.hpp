@@ -21,7 +21,8 @@ std::map<std::string, std::string> named_values(const std::string& option, const
 /// or a file whose name ends with .npy, which is read.
 input_options parse_inputs(const std::vector<std::string>& inputs, const std::vector<std::string>& sets);
 
-/// Notes the inputs that are set as metadata of the converted model.
+/// Notes the inputs that are set as metadata of the converted model, and their shapes where an option or an array gives
+/// them, so that check can resolve the source in the same way.
 void record_sets(const input_options& inputs, std::map<std::string, std::string>& metadata);
 /// Adds what record_sets() noted of the inputs that `inputs` does not set; their shapes, too. Misuse where an array was
 /// too large to be recorded.
@@ -46,10 +47,8 @@ std::map<std::string, std::int64_t> parse_bounds(const std::vector<std::string>&
 /// Metadata key under which convert records that the model has not all outputs of its source: how many.
 inline constexpr char chosen_outputs_key[] = "outputs";
 
-/// Metadata key under which convert records --set NAME=VALUE, so that check can resolve the source in the same way.
-inline std::string set_key(const std::string& name) { return "set." + name; }
-/// And the shape of that input, where an option or an array gives it.
-inline std::string set_shape_key(const std::string& name) { return "set_shape." + name; }
+/// Metadata keys under which convert records --constant and --bound, so that check can resolve the source in the same
+/// way.
 inline std::string constant_key(const std::string& name) { return "constant." + name; }
 inline std::string bound_key(const std::string& name) { return "bound." + name; }
 /// --argmax NAME[=AXIS] and --rename OLD=NEW.

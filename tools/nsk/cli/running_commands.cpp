@@ -45,7 +45,7 @@ void add_check(command_line& line) {
       ->required();
   line.files.reads(command, "model", o.model, "FILE", ".nsk file made from it; with --device the only file");
   line.files.reads(command, "--input", o.inputs, "NAME=FILE.npy", "Input; random numbers where none is given");
-  add_set(command, line.files, o.sets, "As given to convert, which records all but large arrays");
+  line.files.reads(command, "--set", o.sets, "NAME=VALUE", "As given to convert, which records all but large arrays");
   add_device(command, o.device, o.halves, "Compare a GPU with the CPU session instead, step by step", false);
   add_variant(command, o.variant);
   command->add_flag("--trust", o.trusted, "The source is your own: its constants may be far larger than its file");

@@ -29,10 +29,7 @@ constexpr signature signatures[] = {
     {4, "TFL3", "a TensorFlow Lite model", nullptr},
     {4, "ORTM", "an ONNX Runtime .ort model", "Convert the .onnx that it was made from"},
     {0, "GGUF", "a GGUF model", "Export the model as ONNX"},
-    {0,
-     "\x7f"
-     "ELF",
-     "a program", "Give an ONNX or TensorFlow Lite model"},
+    {0, "\177ELF", "a program", "Give an ONNX or TensorFlow Lite model"},
     {0, "%PDF", "a PDF document", "Give an ONNX or TensorFlow Lite model"},
     {0, "NSKMODEL", "a converted netsuke model (.nsk)",
      "It needs no conversion: nsk inspect shows it, nsk run runs it; to change it convert its source again"},

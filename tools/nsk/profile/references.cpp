@@ -139,17 +139,11 @@ class layers {
  private:
   value_id node_of(const std::string& op, const std::string& name, std::vector<value_id> inputs,
                    attributes given = {}) {
-    node n;
-    n.op = op;
-    n.name = name;
-    n.version = opset;
-    n.inputs = std::move(inputs);
-    n.attributes = std::move(given);
     value y;
     y.name = "y" + std::to_string(m_graph.values.size());
-    n.outputs = {m_graph.add(std::move(y))};
-    m_graph.nodes.push_back(n);
-    return n.outputs[0];
+    const value_id result = m_graph.add(std::move(y));
+    m_graph.nodes.push_back({op, "", name, opset, std::move(inputs), {result}, std::move(given)});
+    return result;
   }
   void conv_of(value_id x, std::int64_t size, std::int64_t from, std::int64_t to, std::int64_t kernel,
                std::int64_t stride) {
