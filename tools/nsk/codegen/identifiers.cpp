@@ -60,10 +60,6 @@ bool has(const std::string_view (&list)[Count], std::string_view text) {
   return std::find(std::begin(list), std::end(list), text) != std::end(list);
 }
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_capital(char c) { return c >= 'A' && c <= 'Z'; }
-bool is_letter(char c) { return is_capital(c) || (c >= 'a' && c <= 'z'); }
-
 /// Whether macros are named so: EOF, M_PIf, PRId64. One capital alone is a name of many models.
 bool is_macro_like(std::string_view text) {
   const bool capitals = std::none_of(text.begin(), text.end(), [](char c) { return c >= 'a' && c <= 'z'; });
@@ -76,27 +72,12 @@ bool is_taken(std::string_view text) {
   return has(keywords, text) || has(macros, text) || has(own_names, text) || is_macro_like(text);
 }
 
-/// The letters, digits and single underscores of a name.
-std::string plain_identifier(const std::string& name) {
-  std::string text;
-  for (const char c : name) {
-    if (is_letter(c) || is_digit(c))
-      text += c;
-    else if (!text.empty() && text.back() != '_')
-      text += '_';
-  }
-  if (text.size() > max_length) text = text.substr(text.size() - max_length);
-  text.erase(text.begin(), std::find_if(text.begin(), text.end(), [](char c) { return c != '_'; }));
-  while (!text.empty() && text.back() == '_') text.pop_back();
-  return text;
-}
-
 }
 
 std::string identifier_of(const std::string& name, const char* fallback) {
-  const std::string text = plain_identifier(name);
+  const std::string text = plain_identifier(name, max_length);
   if (text.empty()) return fallback;
-  return is_digit(text.front()) || is_taken(text) ? fallback + ("_" + text) : text;
+  return begins_with_digit(text) || is_taken(text) ? fallback + ("_" + text) : text;
 }
 
 std::string namespace_of(const std::string& name, const char* fallback) {

@@ -63,6 +63,17 @@ std::string utf8_text(std::string_view text) {
   return result;
 }
 
+std::string plain_identifier(const std::string& name, std::size_t maximum) {
+  std::string text;
+  for (const char c : name) {
+    const bool kept = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    if (kept || (!text.empty() && text.back() != '_')) text += kept ? c : '_';
+  }
+  if (text.size() > maximum) text = text.substr(text.size() - maximum);
+  const std::size_t first = text.find_first_not_of('_');
+  return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of('_') - first + 1);
+}
+
 void require_name(const std::string& name, const std::string& what) {
   if (name.size() > max_name_bytes)
     refuse(what + " ('" + shown(name) + "') has " + std::to_string(name.size()) + " bytes, more than " +

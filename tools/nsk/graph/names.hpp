@@ -17,6 +17,11 @@ bool is_plain_text(const std::string& text);
 /// Returns the text with U+FFFD for each byte that is no part of UTF-8: names of a .nsk file may be any bytes.
 std::string utf8_text(std::string_view text);
 
+/// Returns the letters and digits of a name with single underscores in place of what is between them, at most `maximum`
+/// characters from its end.
+std::string plain_identifier(const std::string& name, std::size_t maximum = std::string::npos);
+inline bool begins_with_digit(const std::string& name) { return !name.empty() && name[0] >= '0' && name[0] <= '9'; }
+
 /// Names that are taken.
 class name_pool {
  public:

@@ -3,6 +3,7 @@
 
 #include <netsuke/format/kinds.hpp>
 #include "errors.hpp"
+#include "graph/names.hpp"
 #include "inspect/required_settings.hpp"
 #include "write/schema.hpp"
 
@@ -10,14 +11,9 @@ namespace nsk::tool {
 
 std::string settings_name(const std::string& name) {
   const std::string suffix = "_settings";
-  std::string identifier;
-  for (const char c : name) {
-    const bool allowed = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-    if (allowed || (!identifier.empty() && identifier.back() != '_')) identifier += allowed ? c : '_';
-  }
-  while (!identifier.empty() && identifier.back() == '_') identifier.pop_back();
+  std::string identifier = plain_identifier(name);
   if (identifier.empty()) identifier = "model";
-  if (identifier.front() >= '0' && identifier.front() <= '9') identifier = "model_" + identifier;
+  if (begins_with_digit(identifier)) identifier = "model_" + identifier;
   const bool has_suffix = identifier.size() > suffix.size() &&
                           identifier.compare(identifier.size() - suffix.size(), suffix.size(), suffix) == 0;
   return has_suffix ? identifier : identifier + suffix;
