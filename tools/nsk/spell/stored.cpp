@@ -1,11 +1,33 @@
 // SPDX-License-Identifier: MIT
 /// Operators on stored integers of ONNX Runtime's own domain, which onnxruntime.quantization writes with
 /// QuantFormat.QOperator: what they mean is DequantizeLinear, an operator of ONNX, QuantizeLinear.
-#include "spell/channels_last.hpp"
 #include "spell/spell.hpp"
 
 namespace nsk::tool {
 namespace {
+
+// Tensors whose channels are the last axis, which ONNX Runtime's optimiser writes, and ONNX has second.
+
+/// The order that brings the second of `rank` axes behind all others.
+std::vector<std::int64_t> order_behind(std::size_t rank) {
+  std::vector<std::int64_t> order = {0};
+  for (std::size_t d = 2; d < rank; ++d) order.push_back(static_cast<std::int64_t>(d));
+  if (rank > 1) order.push_back(1);
+  return order;
+}
+
+/// `v` of `rank` axes with its last one second.
+value_id channels_second(speller& s, value_id v, std::size_t rank) {
+  std::vector<std::int64_t> order = {0};
+  if (rank > 1) order.push_back(static_cast<std::int64_t>(rank) - 1);
+  for (std::size_t d = 2; d < rank; ++d) order.push_back(static_cast<std::int64_t>(d) - 1);
+  return s.add("Transpose", {v}, {{"perm", std::move(order)}});
+}
+
+/// `v` of `rank` axes with its second one last.
+value_id channels_behind(speller& s, value_id v, std::size_t rank) {
+  return s.add("Transpose", {v}, {{"perm", order_behind(rank)}});
+}
 
 /// Where an operator has its tensors: each followed by its scale and zero point.
 struct stored_form {
