@@ -9,22 +9,9 @@
 namespace nsk::tool {
 
 const char* name_of(element t) {
-  switch (t) {
-    case element::f32: return "float32";
-    case element::f64: return "float64";
-    case element::f16: return "float16";
-    case element::i8: return "int8";
-    case element::u8: return "uint8";
-    case element::i16: return "int16";
-    case element::u16: return "uint16";
-    case element::i32: return "int32";
-    case element::u32: return "uint32";
-    case element::i64: return "int64";
-    case element::u64: return "uint64";
-    case element::boolean: return "bool";
-    case element::string: return "string";
-  }
-  return "unknown";
+  static constexpr const char* names[] = {"float32", "float64", "float16", "int8",   "uint8", "int16", "uint16",
+                                          "int32",   "uint32",  "int64",   "uint64", "bool",  "string"};
+  return names[static_cast<std::size_t>(t)];
 }
 
 std::string to_string(const shape_t& s) {
@@ -110,20 +97,25 @@ std::int64_t integer_from(double v) {
   return static_cast<std::int64_t>(v);
 }
 
-array make_floats(shape_t shape, const std::vector<float>& values) {
-  array a(element::f32, std::move(shape));
+namespace {
+
+template <class T>
+array made_of(element type, shape_t shape, const std::vector<T>& values, const char* who) {
+  array a(type, std::move(shape));
   if (a.count() != static_cast<std::int64_t>(values.size()))
-    misuse("make_floats: shape " + to_string(a.shape) + " does not hold the values");
-  std::copy(values.begin(), values.end(), a.as<float>());
+    misuse(std::string(who) + ": shape " + to_string(a.shape) + " does not hold the values");
+  std::copy(values.begin(), values.end(), a.as<T>());
   return a;
 }
 
+}
+
+array make_floats(shape_t shape, const std::vector<float>& values) {
+  return made_of(element::f32, std::move(shape), values, "make_floats");
+}
+
 array make_ints(shape_t shape, const std::vector<std::int64_t>& values) {
-  array a(element::i64, std::move(shape));
-  if (a.count() != static_cast<std::int64_t>(values.size()))
-    misuse("make_ints: shape " + to_string(a.shape) + " does not hold the values");
-  std::copy(values.begin(), values.end(), a.as<std::int64_t>());
-  return a;
+  return made_of(element::i64, std::move(shape), values, "make_ints");
 }
 
 }

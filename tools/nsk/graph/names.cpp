@@ -34,6 +34,13 @@ std::size_t character_at(std::string_view s, std::size_t i) {
   return control ? 0 : length;
 }
 
+/// How many bytes come before the first that is a control character or no UTF-8.
+std::size_t plain_bytes(const std::string& text) {
+  std::size_t i = 0;
+  for (std::size_t length = 1; i < text.size() && length != 0; i += length) length = character_at(text, i);
+  return i;
+}
+
 /// The beginning of a name, with "?" for what does not belong there.
 std::string shown(const std::string& name) {
   std::string text;
@@ -44,14 +51,7 @@ std::string shown(const std::string& name) {
 
 }
 
-bool is_plain_text(const std::string& text) {
-  for (std::size_t i = 0; i < text.size();) {
-    const std::size_t length = character_at(text, i);
-    if (length == 0) return false;
-    i += length;
-  }
-  return true;
-}
+bool is_plain_text(const std::string& text) { return plain_bytes(text) == text.size(); }
 
 std::string utf8_text(std::string_view text) {
   std::string result;
@@ -78,14 +78,10 @@ void require_name(const std::string& name, const std::string& what) {
   if (name.size() > max_name_bytes)
     refuse(what + " ('" + shown(name) + "') has " + std::to_string(name.size()) + " bytes, more than " +
            std::to_string(max_name_bytes) + ". Rename it in the exporter");
-  for (std::size_t i = 0; i < name.size();) {
-    const std::size_t length = character_at(name, i);
-    if (length == 0)
-      refuse(what + " ('" + shown(name) + "') holds byte " +
-             std::to_string(static_cast<int>(static_cast<std::uint8_t>(name[i]))) + " at position " +
-             std::to_string(i) + ", which is a control character or no UTF-8. Rename it in the exporter");
-    i += length;
-  }
+  if (const std::size_t i = plain_bytes(name); i != name.size())
+    refuse(what + " ('" + shown(name) + "') holds byte " +
+           std::to_string(static_cast<int>(static_cast<std::uint8_t>(name[i]))) + " at position " + std::to_string(i) +
+           ", which is a control character or no UTF-8. Rename it in the exporter");
 }
 
 std::string name_pool::unique(const std::string& name) {

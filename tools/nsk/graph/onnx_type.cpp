@@ -46,22 +46,10 @@ std::optional<element> element_of_onnx(std::int64_t type) {
 }
 
 onnx_type onnx_type_of(element t) {
-  switch (t) {
-    case element::f32: return onnx_type::float32;
-    case element::f64: return onnx_type::float64;
-    case element::f16: return onnx_type::float16;
-    case element::i8: return onnx_type::int8;
-    case element::u8: return onnx_type::uint8;
-    case element::i16: return onnx_type::int16;
-    case element::u16: return onnx_type::uint16;
-    case element::i32: return onnx_type::int32;
-    case element::u32: return onnx_type::uint32;
-    case element::i64: return onnx_type::int64;
-    case element::u64: return onnx_type::uint64;
-    case element::boolean: return onnx_type::boolean;
-    case element::string: return onnx_type::string;
-  }
-  return onnx_type::undefined;
+  if (t == element::f16) return onnx_type::float16;  // read as f32
+  std::int64_t type = number_of(onnx_type::float32);
+  while (element_of_onnx(type) != t) ++type;  // types of their own come before those that are widened
+  return static_cast<onnx_type>(type);
 }
 
 std::string onnx_type_name(std::int64_t type) {
