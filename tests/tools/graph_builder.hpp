@@ -22,7 +22,7 @@ class graph_builder {
     g.inputs.push_back(g.add(std::move(v)));
     return g.inputs.back();
   }
-  value_id constant(const std::string& name, array a) { return g.add(constant_value(name, std::move(a))); }
+  value_id constant(const std::string& name, array a) { return g.add_constant(name, std::move(a)); }
   value_id floats(const std::string& name, shape_t shape, const std::vector<float>& values) {
     return constant(name, make_floats(std::move(shape), values));
   }

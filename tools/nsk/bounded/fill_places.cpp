@@ -142,7 +142,7 @@ void fill_range(filler& f) {
   }
   node counting = n;
   const value_id count = f.length_output(n.outputs[0]);
-  f.made(count).declare(element::i64, {});
+  f.made(count).set(element::i64, {});
   counting.outputs = {n.outputs[0], count};
   f.place(std::move(counting));
   f.note_source(count);

@@ -36,7 +36,7 @@ void node_writer::place_with(const std::vector<value_id>& inputs) {
 
 value_id node_writer::new_value(const std::string& name, element type, const shape_t& shape) {
   const value_id v = new_value(name);
-  made(v).declare(type, shape);
+  made(v).set(type, shape);
   return v;
 }
 
@@ -58,7 +58,7 @@ value_id node_writer::place_new(node n) {
   reference::infer_node(c);
   for (std::size_t i = 0; i < n.outputs.size(); ++i) {
     if (n.outputs[i] == no_value) continue;
-    made(n.outputs[i]).declare(c.output(i).type, c.out_shape(i));
+    made(n.outputs[i]).set(c.output(i).type, c.out_shape(i));
   }
   const value_id result = n.outputs[0];
   place(std::move(n));
@@ -94,7 +94,7 @@ value_id node_writer::constant(array a) { return constant(std::move(a), m_node->
 
 value_id node_writer::constant(array a, const std::string& name) {
   const value_id v = new_value(name);
-  made(v).become(std::move(a));
+  made(v).hold(std::move(a));
   return v;
 }
 

@@ -2,6 +2,7 @@
 #include "graph/array.hpp"
 
 #include <algorithm>
+#include <cstdio>
 
 #include "errors.hpp"
 #include "graph/float16.hpp"
@@ -22,6 +23,12 @@ std::string to_string(const shape_t& s) {
     text += s[i] < 0 ? "?" : std::to_string(s[i]);
   }
   return text + "]";
+}
+
+std::string to_string(double number, int digits) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.*g", digits, number);
+  return text;
 }
 
 std::int64_t checked_count(const shape_t& s, const std::string& what) {

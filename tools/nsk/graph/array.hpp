@@ -36,7 +36,12 @@ using shape_t = std::vector<std::int64_t>;
 inline std::int64_t count_of(const shape_t& s) {
   return std::accumulate(s.begin(), s.end(), std::int64_t{1}, std::multiplies<>());
 }
-std::string to_string(const shape_t& s);  ///< "[1,3,224,224]"
+std::string to_string(const shape_t& s);           ///< "[1,3,224,224]"
+std::string to_string(double number, int digits);  ///< "0.00392156863" in 9 digits
+/// An axis as nodes name it, where negative ones count from the end, counted from the start. It may not exist.
+inline std::int64_t counted_from_start(std::int64_t axis, std::size_t rank) {
+  return axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis;
+}
 /// Dimensions of any tensor on the way; the engine has fewer (nsk::max_rank).
 inline constexpr std::size_t max_axes = 64;
 /// Returns the number of elements; refuses more dimensions than max_axes, negative ones and more than 2^40

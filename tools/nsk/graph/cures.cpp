@@ -9,8 +9,6 @@ namespace {
 
 constexpr std::int64_t few_elements = 16, listed_elements = 4;
 
-const value& at(const graph& g, value_id v) { return g.values[static_cast<std::size_t>(v)]; }
-
 /// "VALUE,VALUE", as many as there are elements, or a file where that is long.
 std::string form_of(std::int64_t elements) {
   if (elements > listed_elements) return "FILE.npy";
@@ -42,10 +40,10 @@ value_id origin_of(const graph& g, value_id v) {
 std::optional<std::int64_t> only_integer(const graph& g, value_id v) {
   const value_id origin = origin_of(g, v);
   if (origin == no_value) return std::nullopt;
-  const array* found = at(g, origin).constant.get();
+  const array* found = g.at(origin).constant.get();
   if (const node* n = maker_of(g, origin); found == nullptr && n != nullptr && n->op == "Constant") {
     if (n->has("value_int")) return n->integer("value_int", 0);
-    if (const auto a = n->attributes.find("value"); a != n->attributes.end()) found = std::get_if<array>(&a->second);
+    found = n->find<array>("value");
   }
   if (found == nullptr || found->count() != 1 || !is_integer(found->type)) return std::nullopt;
   return found->integer(0);
@@ -60,7 +58,7 @@ std::optional<deciding_number> number_that_decides(const graph& g, value_id cond
     const value_id from = n->inputs[i] == no_value ? no_value : origin_of(g, n->inputs[i]);
     const auto number = n->inputs[1 - i] == no_value ? std::nullopt : only_integer(g, n->inputs[1 - i]);
     if (!number || std::find(g.inputs.begin(), g.inputs.end(), from) == g.inputs.end()) continue;
-    const value& x = at(g, from);
+    const value& x = g.at(from);
     if (x.is_static() && count_of(x.shape) == 1) return deciding_number{x.name, std::to_string(*number)};
   }
   return std::nullopt;
@@ -79,7 +77,7 @@ std::string options_that_set(const graph& g, const std::vector<value_id>& values
   std::string options;
   for (const value_id from : g.inputs) {
     if (needed.count(from) == 0) continue;
-    const value& x = at(g, from);
+    const value& x = g.at(from);
     if (!x.is_static() || count_of(x.shape) > few_elements) return "";
     options += " --set " + x.name + "=" + form_of(count_of(x.shape));
   }
@@ -101,14 +99,13 @@ std::string cure_that_ends_before(const graph& g, const node& n) {
   std::string options;
   std::set<value_id> named;
   for (const value_id v : g.outputs.empty() ? std::vector<value_id>() : n.inputs)
-    if (v != no_value && !at(g, v).constant && named.insert(v).second) options += " --output-value " + at(g, v).name;
+    if (v != no_value && !g.at(v).constant && named.insert(v).second) options += " --output-value " + g.at(v).name;
   if (options.empty()) return "choose outputs that do not need it (--output-value NAME)";
   return "end the model before it (" + options.substr(1) + ") and compute the rest in the game";
 }
 
 std::string option_that_keeps(const graph& g, const node& n, std::size_t i) {
-  const bool is_named = i < n.outputs.size() && n.outputs[i] != no_value;
-  return "--output-value " + (is_named ? at(g, n.outputs[i]).name : "NAME");
+  return "--output-value " + (n.gives(i) ? g.at(n.outputs[i]).name : "NAME");
 }
 
 }

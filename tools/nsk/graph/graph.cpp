@@ -14,22 +14,15 @@ bool value::is_static() const {
   return true;
 }
 
-void value::declare(element t, shape_t s) {
+void value::set(element t, shape_t s) {
   type = t;
   shape = std::move(s);
   typed = known_rank = true;
 }
 
-void value::become(array a) {
-  declare(a.type, a.shape);
+void value::hold(array a) {
+  set(a.type, a.shape);
   constant = std::make_shared<const array>(std::move(a));
-}
-
-value constant_value(std::string name, array a) {
-  value v;
-  v.name = std::move(name);
-  v.become(std::move(a));
-  return v;
 }
 
 namespace {
@@ -40,10 +33,8 @@ std::string label(const node& n) {
 
 template <class T>
 const T* attribute_of(const node& n, const std::string& key, const char* kind) {
-  const auto found = n.attributes.find(key);
-  if (found == n.attributes.end()) return nullptr;
-  const T* value = std::get_if<T>(&found->second);
-  if (value == nullptr)
+  const T* value = n.find<T>(key);
+  if (value == nullptr && n.has(key))
     refuse(label(n) + ": attribute '" + key + "' must be " + kind +
            ". The file was damaged or written by a faulty exporter");
   return value;
@@ -82,16 +73,38 @@ value_id graph::add(value v) {
   return static_cast<value_id>(values.size() - 1);
 }
 
+value_id graph::add_constant(const std::string& value_name, array a) {
+  value v;
+  v.name = value_name;
+  v.hold(std::move(a));
+  return add(std::move(v));
+}
+
+std::vector<const graph*> graphs_inside(const node& n) {
+  std::vector<const graph*> found;
+  for (const auto& [key, a] : n.attributes)
+    if (const auto* inner = std::get_if<std::shared_ptr<graph>>(&a); inner != nullptr && *inner != nullptr)
+      found.push_back(inner->get());
+  return found;
+}
+
+std::vector<std::string> captured_names(const node& n) {
+  std::vector<std::string> names;
+  for (const graph* inner : graphs_inside(n))
+    for (const value_id v : inner->captures) names.push_back(inner->at(v).name);
+  return names;
+}
+
 std::int64_t constant_elements(const graph& g) {
   std::int64_t sum = 0;
   std::unordered_set<const array*> counted;  // several values may share one
   for (const value& v : g.values)
     if (v.constant && counted.insert(v.constant.get()).second) sum += v.constant->count();
-  for (const node& n : g.nodes)
-    for (const auto& [key, a] : n.attributes) {
+  for (const node& n : g.nodes) {
+    for (const auto& [key, a] : n.attributes)
       if (const auto* constant = std::get_if<array>(&a)) sum += constant->count();
-      if (const auto* inner = std::get_if<std::shared_ptr<graph>>(&a)) sum += constant_elements(**inner);
-    }
+    for (const graph* inner : graphs_inside(n)) sum += constant_elements(*inner);
+  }
   return sum;
 }
 
@@ -106,7 +119,7 @@ std::string describe(const graph& g, const node& n) {
       text += "absent";
       continue;
     }
-    const value& v = g.values[static_cast<std::size_t>(n.inputs[i])];
+    const value& v = g.at(n.inputs[i]);
     text += v.known_rank ? to_string(v.shape) : "of unknown shape";
     if (v.typed) text += std::string(" ") + name_of(v.type);
   }

@@ -17,6 +17,10 @@ struct graph;
 using value_id = int;                     ///< index into graph::values
 inline constexpr value_id no_value = -1;  ///< an optional input that is absent
 
+/// Attributes of the converter's own on nodes Constant of strings, until resolve() makes integers of them.
+inline constexpr char text_attribute[] = "nsk_texts";        ///< one per element
+inline constexpr char text_shape_attribute[] = "nsk_shape";  ///< of the tensor
+
 using attribute = std::variant<std::int64_t, float, std::string, array, std::vector<std::int64_t>, std::vector<float>,
                                std::vector<std::string>, std::shared_ptr<graph>>;
 
@@ -39,10 +43,11 @@ struct value {
   std::shared_ptr<const array> constant;  ///< initializer, or the result of folding
   std::shared_ptr<const stored_constant> stored;  ///< where the source stores it in another order; may be null
   bool is_static() const;                         ///< rank and all dimensions known
-  void declare(element t, shape_t s);             ///< makes type and shape known
-  void become(array a);                           ///< makes it a constant, of the type and shape of `a`
+  /// Makes type and shape known.
+  void set(element t, shape_t s);
+  /// Makes it a constant, with the type and the shape of `a`.
+  void hold(array a);
 };
-value constant_value(std::string name, array a);
 
 struct node {
   std::string op;      ///< ONNX operator, "Conv"
@@ -52,7 +57,15 @@ struct node {
   std::vector<value_id> inputs, outputs;
   std::map<std::string, attribute> attributes;
 
+  bool reads(std::size_t i) const { return i < inputs.size() && inputs[i] != no_value; }    ///< input `i` is there
+  bool gives(std::size_t i) const { return i < outputs.size() && outputs[i] != no_value; }  ///< output `i` is wanted
   bool has(const std::string& key) const { return attributes.count(key) != 0; }
+  /// The attribute where it is a T, else null.
+  template <class T>
+  const T* find(const std::string& key) const {
+    const auto found = attributes.find(key);
+    return found == attributes.end() ? nullptr : std::get_if<T>(&found->second);
+  }
   /// Attribute with a default; an attribute of another type is refused (tool error naming the node).
   std::int64_t integer(const std::string& key, std::int64_t fallback) const;
   float number(const std::string& key, float fallback) const;
@@ -78,9 +91,17 @@ struct graph {
   std::vector<value_id>
       captures;  ///< of a subgraph: values that stand for those of the same names in the graphs around it
 
+  value& at(value_id v) { return values[static_cast<std::size_t>(v)]; }
+  const value& at(value_id v) const { return values[static_cast<std::size_t>(v)]; }
   value_id find(const std::string& value_name) const;  ///< no_value when absent
   value_id add(value v);
+  value_id add_constant(const std::string& value_name, array a);
 };
+
+/// Bodies and branches of a node.
+std::vector<const graph*> graphs_inside(const node& n);
+/// Names of the values around a node that graphs inside it read.
+std::vector<std::string> captured_names(const node& n);
 
 /// Elements of all constants that a graph holds: values, attributes and graphs inside.
 std::int64_t constant_elements(const graph& g);

@@ -34,10 +34,8 @@ inline std::set<std::string> wide_inputs(const input_ranges& ranges) {
 /// The inputs of which nothing is said.
 inline std::set<std::string> unknown_inputs(const graph& g, const input_ranges& ranges) {
   std::set<std::string> names;
-  for (const value_id v : g.inputs) {
-    const std::string& name = g.values[static_cast<std::size_t>(v)].name;
-    if (ranges.count(name) == 0) names.insert(name);
-  }
+  for (const value_id v : g.inputs)
+    if (ranges.count(g.at(v).name) == 0) names.insert(g.at(v).name);
   return names;
 }
 

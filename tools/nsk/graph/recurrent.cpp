@@ -36,11 +36,10 @@ constexpr known_activation known_activations[] = {
 /// A list attribute; empty where it is absent.
 template <class T>
 std::vector<T> list_of(const node& n, const std::string& key, const std::string& who) {
-  const auto found = n.attributes.find(key);
-  if (found == n.attributes.end()) return {};
-  if (const auto* list = std::get_if<std::vector<T>>(&found->second)) return *list;
-  const auto* nothing = std::get_if<std::vector<std::int64_t>>(&found->second);  // an empty list has any type
-  if (nothing == nullptr || !nothing->empty()) refuse(who + ": attribute '" + key + "' has the wrong type");
+  if (const auto* list = n.find<std::vector<T>>(key)) return *list;
+  const auto* nothing = n.find<std::vector<std::int64_t>>(key);  // an empty list has any type
+  if (n.has(key) && (nothing == nullptr || !nothing->empty()))
+    refuse(who + ": attribute '" + key + "' has the wrong type");
   return {};
 }
 

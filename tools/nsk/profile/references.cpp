@@ -22,7 +22,7 @@ class layers {
   value_id input(shape_t shape) {
     value v;
     v.name = "x" + std::to_string(m_graph.inputs.size());
-    v.declare(element::f32, std::move(shape));
+    v.set(element::f32, std::move(shape));
     m_graph.inputs.push_back(m_graph.add(std::move(v)));
     return m_graph.inputs.back();
   }
@@ -37,7 +37,7 @@ class layers {
     return constant(std::move(a));
   }
   value_id constant(array a) {
-    return m_graph.add(constant_value("c" + std::to_string(m_graph.values.size()), std::move(a)));
+    return m_graph.add_constant("c" + std::to_string(m_graph.values.size()), std::move(a));
   }
   void layer(const std::string& op, const std::string& name, std::vector<value_id> inputs, attributes given = {}) {
     m_graph.outputs.push_back(node_of(op, name, std::move(inputs), std::move(given)));

@@ -28,7 +28,7 @@ class port_nodes {
     return m_graph.add(std::move(v));
   }
   value_id add_constant(const std::string& suffix, array a) {
-    return m_graph.add(constant_value(m_port + suffix, std::move(a)));
+    return m_graph.add_constant(m_port + suffix, std::move(a));
   }
   node make(const char* op, std::vector<value_id> inputs, value_id output) const {
     node n;

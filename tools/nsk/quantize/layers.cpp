@@ -50,7 +50,7 @@ class readers {
 value_id add_constant(graph& g, const std::string& name, shape_t shape, const std::vector<double>& values) {
   array a(element::f32, std::move(shape));
   for (std::size_t i = 0; i < values.size(); ++i) a.set(static_cast<std::int64_t>(i), values[i]);
-  return g.add(constant_value(name, std::move(a)));
+  return g.add_constant(name, std::move(a));
 }
 
 /// Weights [channels][depth][kernel_h][kernel_w] of a convolution.

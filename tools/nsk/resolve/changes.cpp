@@ -28,7 +28,7 @@ class editor {
       for (const value_id v : g.nodes[i].outputs)
         if (v != no_value) m_producers[v] = i;
   }
-  value& at(value_id v) { return m_graph.values[static_cast<std::size_t>(v)]; }
+  value& at(value_id v) { return m_graph.at(v); }
   /// The node that makes a value; null for inputs and constants.
   const node* producer(value_id v) const {
     const auto found = m_producers.find(v);
@@ -42,21 +42,13 @@ class editor {
   double number(value_id v) {
     return v != no_value && at(v).constant && at(v).constant->count() == 1 ? at(v).constant->number(0) : std::nan("");
   }
-  value_id constant(const std::string& name, array a) {
-    return m_graph.add(constant_value(unused(name), std::move(a)));
-  }
+  value_id constant(const std::string& name, array a) { return m_graph.add_constant(unused(name), std::move(a)); }
   /// Makes a node behind all others, whose result has this name.
   value_id add(const std::string& op, const std::string& name, std::vector<value_id> inputs,
                std::map<std::string, attribute> attributes, const std::string& result) {
-    node n;
-    n.op = op;
-    n.name = name;
-    n.version = argmax_opset;
-    n.inputs = std::move(inputs);
-    n.attributes = std::move(attributes);
     value v;
     v.name = result;
-    n.outputs = {m_graph.add(std::move(v))};
+    const node n = {op, "", name, argmax_opset, std::move(inputs), {m_graph.add(std::move(v))}, std::move(attributes)};
     m_folds.run(n);
     m_graph.nodes.push_back(n);
     return n.outputs[0];
@@ -78,7 +70,7 @@ class editor {
 /// Recognises x * sigmoid(x) and x * hard_sigmoid(x), in one node or several.
 class swish_finder {
  public:
-  swish_finder(graph& g, editor& e) : m_graph(g), m_edit(e) {}
+  explicit swish_finder(editor& e) : m_edit(e) {}
 
   /// The x of which node `n` makes a swish; no_value where it makes none.
   value_id soft(const node& n) {
@@ -137,13 +129,12 @@ class swish_finder {
     return false;
   }
 
-  graph& m_graph;
   editor& m_edit;
 };
 
 void change_swish(graph& g, swish_change change) {
   editor e(g);
-  swish_finder finder(g, e);
+  swish_finder finder(e);
   const bool to_hard = change == swish_change::to_hard;
   std::vector<std::pair<std::size_t, value_id>> found;
   for (std::size_t i = 0; i < g.nodes.size(); ++i) {
@@ -185,7 +176,7 @@ void change_swish(graph& g, swish_change change) {
 
 std::int64_t axis_of(const graph& g, const std::string& name, const std::string& text, value_id output,
                      bool channels_last) {
-  const auto rank = static_cast<std::int64_t>(g.values[static_cast<std::size_t>(output)].shape.size());
+  const auto rank = static_cast<std::int64_t>(g.at(output).shape.size());
   if (text.empty()) return rank == 4 && !channels_last ? 1 : rank - 1;
   std::int64_t axis = rank;
   const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), axis);
@@ -206,7 +197,7 @@ bool enlarges(editor& e, const node& n) {
 /// taken before, and its image enlarged by the nearest pixel.
 void insert_argmax(graph& g, const std::string& name, const std::string& axis_text) {
   std::vector<std::string> known;
-  for (const value_id v : g.outputs) known.push_back(g.values[static_cast<std::size_t>(v)].name);
+  for (const value_id v : g.outputs) known.push_back(g.at(v).name);
   const auto place = std::find(known.begin(), known.end(), name);
   if (place == known.end())
     misuse("--argmax names '" + name + "', which is no output of the model." + did_you_mean(name, known) +

@@ -22,12 +22,10 @@ bool ends_with(const std::string& text, const std::string& end) {
 
 /// Whether a value of a graph inside `n` has this name, or one that is it behind a prefix ("loop/3/x").
 bool holds_inside(const node& n, const std::string& name) {
-  for (const auto& [key, a] : n.attributes) {
-    const auto* sub = std::get_if<std::shared_ptr<graph>>(&a);
-    if (sub == nullptr || *sub == nullptr) continue;
-    for (const value& v : (*sub)->values)
+  for (const graph* sub : graphs_inside(n)) {
+    for (const value& v : sub->values)
       if (v.name == name || ends_with(name, "/" + v.name)) return true;
-    for (const node& inner : (*sub)->nodes)
+    for (const node& inner : sub->nodes)
       if (holds_inside(inner, name)) return true;
   }
   return false;
@@ -37,14 +35,12 @@ bool holds_inside(const node& n, const std::string& name) {
 void collect_names(const graph& g, std::vector<std::string>& names) {
   for (const value& v : g.values) names.push_back(v.name);
   for (const node& n : g.nodes)
-    for (const auto& [key, a] : n.attributes)
-      if (const auto* sub = std::get_if<std::shared_ptr<graph>>(&a); sub != nullptr && *sub != nullptr)
-        collect_names(**sub, names);
+    for (const graph* sub : graphs_inside(n)) collect_names(*sub, names);
 }
 
 std::vector<std::string> output_names(const graph& g) {
   std::vector<std::string> names;
-  for (const value_id v : g.outputs) names.push_back(g.values[static_cast<std::size_t>(v)].name);
+  for (const value_id v : g.outputs) names.push_back(g.at(v).name);
   return names;
 }
 
@@ -107,11 +103,10 @@ void chosen_outputs::choose() {
 bool chosen_outputs::add_owners(const std::string& name) {
   bool found = false;
   for (const node& n : m_graph.nodes) {
-    const bool owns =
-        holds_inside(n, name) || begins_with(name, n.name + "/") ||
-        std::any_of(n.outputs.begin(), n.outputs.end(), [&](value_id v) {
-          return v != no_value && begins_with(name, m_graph.values[static_cast<std::size_t>(v)].name + ".");
-        });
+    const bool owns = holds_inside(n, name) || begins_with(name, n.name + "/") ||
+                      std::any_of(n.outputs.begin(), n.outputs.end(), [&](value_id v) {
+                        return v != no_value && begins_with(name, m_graph.at(v).name + ".");
+                      });
     for (const value_id v : n.outputs) {
       if (!owns || v == no_value) continue;
       found = true;
@@ -123,8 +118,7 @@ bool chosen_outputs::add_owners(const std::string& name) {
 
 value_id chosen_outputs::required(const std::string& name, const std::string& refusal) const {
   const value_id v = m_graph.find(name);
-  const bool computed = v != no_value && m_graph.values[static_cast<std::size_t>(v)].typed;
-  if (computed) return v;
+  if (v != no_value && m_graph.at(v).typed) return v;
   if (!refusal.empty()) refuse(refusal);
   std::vector<std::string> known;
   collect_names(m_graph, known);

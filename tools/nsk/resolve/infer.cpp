@@ -8,7 +8,6 @@
 
 #include "errors.hpp"
 #include "graph/onnx_type.hpp"
-#include "graph/texts.hpp"
 #include "resolve/shapes/bounded.hpp"
 #include "resolve/integers/byte_functions.hpp"
 #include "resolve/chosen_outputs.hpp"
@@ -42,9 +41,8 @@ class liveness {
       const node& n = g.nodes[i];
       if (!is_live(n)) continue;
       for (value_id v : n.inputs) mark(v);
-      for (const auto& [key, a] : n.attributes)
-        if (const auto* sub = std::get_if<std::shared_ptr<graph>>(&a))
-          for (value_id v : (*sub)->captures) mark_name((*sub)->values[static_cast<std::size_t>(v)].name);
+      for (const std::string& name : captured_names(n))
+        if (const auto found = m_ids.find(name); found != m_ids.end()) mark(found->second);
     }
     for (value_id v : g.inputs) mark(v);
   }
@@ -56,10 +54,6 @@ class liveness {
  private:
   void mark(value_id v) {
     if (v != no_value) m_live[static_cast<std::size_t>(v)] = true;
-  }
-  void mark_name(const std::string& name) {
-    const auto found = m_ids.find(name);
-    if (found != m_ids.end()) mark(found->second);
   }
   std::vector<bool> m_live;
   std::unordered_map<std::string, value_id> m_ids;

@@ -11,11 +11,9 @@
 namespace nsk::tool {
 namespace {
 
-value& value_at(graph& g, value_id v) { return g.values[static_cast<std::size_t>(v)]; }
-
 void check_name(const graph& g, const std::string& name, const char* option) {
   std::vector<std::string> known;
-  for (value_id v : g.inputs) known.push_back(g.values[static_cast<std::size_t>(v)].name);
+  for (value_id v : g.inputs) known.push_back(g.at(v).name);
   if (std::find(known.begin(), known.end(), name) != known.end()) return;
   misuse(std::string(option) + " names '" + name + "', which is no input of the model." + did_you_mean(name, known) +
          " Its inputs: " + (known.empty() ? "none" : quoted(known)));
@@ -106,7 +104,7 @@ void bind_inputs(graph& g, const input_options& options, folder& folds) {
   bind_open_lengths(g, options);
   std::vector<value_id> kept;
   for (value_id id : g.inputs) {
-    value& v = value_at(g, id);
+    value& v = g.at(id);
     const auto shape = options.shapes.find(v.name);
     if (shape != options.shapes.end()) bind_shape(v, shape->second);
     const auto set = options.set.find(v.name);
@@ -128,7 +126,7 @@ void bind_inputs(graph& g, const input_options& options, folder& folds) {
 
 void compare_declared(graph& g) {
   for (value_id id : g.outputs) {
-    const value& v = value_at(g, id);
+    const value& v = g.at(id);
     const auto found = g.declared.find(v.name);
     if (found == g.declared.end()) continue;
     const shape_t& stated = found->second;

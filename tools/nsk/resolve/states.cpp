@@ -84,13 +84,11 @@ std::set<std::string> inputs_behind(const graph& g, const std::string& output) {
     const node& n = g.nodes[i];
     if (std::none_of(n.outputs.begin(), n.outputs.end(), [&](value_id v) { return read.count(v) != 0; })) continue;
     read.insert(n.inputs.begin(), n.inputs.end());
-    for (const auto& [key, a] : n.attributes)
-      if (const auto* sub = std::get_if<std::shared_ptr<graph>>(&a))
-        for (const value_id v : (*sub)->captures) read.insert(g.find((*sub)->values[static_cast<std::size_t>(v)].name));
+    for (const std::string& name : captured_names(n)) read.insert(g.find(name));
   }
   std::set<std::string> names;
   for (const value_id v : g.inputs)
-    if (read.count(v) != 0) names.insert(g.values[static_cast<std::size_t>(v)].name);
+    if (read.count(v) != 0) names.insert(g.at(v).name);
   return names;
 }
 
@@ -112,7 +110,7 @@ void drop_deaf(const graph& g, std::map<std::string, state_link>& found) {
 
 const value* find_port(const graph& g, const std::vector<value_id>& ports, const std::string& name) {
   for (const value_id v : ports)
-    if (g.values[static_cast<std::size_t>(v)].name == name) return &g.values[static_cast<std::size_t>(v)];
+    if (g.at(v).name == name) return &g.at(v);
   return nullptr;
 }
 
@@ -132,7 +130,7 @@ void add_own(const graph& g, bool find, std::map<std::string, state_link>& links
 /// " Did you mean 'x'? It has 'x', 'y'."
 std::string instead_of(const std::string& name, const graph& g, const std::vector<value_id>& ports) {
   std::vector<std::string> known;
-  for (const value_id v : ports) known.push_back(g.values[static_cast<std::size_t>(v)].name);
+  for (const value_id v : ports) known.push_back(g.at(v).name);
   return did_you_mean(name, known) + " It has " + (known.empty() ? "none" : quoted(known)) + ".";
 }
 
@@ -168,10 +166,10 @@ std::vector<state_link> states_of(const graph& g, const state_options& options) 
   add_own(g, options.find, links, taken);
   std::map<std::string, state_link> found;
   for (const value_id i : g.inputs) {
-    const value& before = g.values[static_cast<std::size_t>(i)];
+    const value& before = g.at(i);
     if (!options.find || links.count(before.name) != 0 || before.type != element::f32) continue;
     for (const value_id o : g.outputs) {
-      const value& after = g.values[static_cast<std::size_t>(o)];
+      const value& after = g.at(o);
       if (bounded.count(after.name) != 0) continue;
       if (after.type != before.type || after.shape != before.shape || !is_plain_pair(before.name, after.name)) continue;
       if (!taken.insert(after.name).second) continue;
@@ -186,7 +184,7 @@ std::vector<state_link> states_of(const graph& g, const state_options& options) 
   if (all < g.inputs.size() && all < g.outputs.size()) links.insert(found.begin(), found.end());
   std::vector<state_link> result;
   for (const value_id i : g.inputs) {
-    const auto link = links.find(g.values[static_cast<std::size_t>(i)].name);
+    const auto link = links.find(g.at(i).name);
     if (link != links.end()) result.push_back(link->second);
   }
   return result;

@@ -124,7 +124,7 @@ bool is_long_einsum(const graph& g, const node& n) {
   std::vector<shape_t> shapes;
   for (const value_id v : n.inputs) {
     if (v == no_value) return false;
-    shapes.push_back(g.values[static_cast<std::size_t>(v)].shape);
+    shapes.push_back(g.at(v).shape);
   }
   for (axis_labels term : einsum_equation_of(n, shapes, describe(g, n)).inputs) {
     std::sort(term.begin(), term.end());

@@ -14,9 +14,9 @@ bool is_held_by_float(element t) {
 }
 
 bool computes_integers(const graph& g, const node& n) {
-  if (!n.domain.empty() || n.inputs.empty() || n.inputs[0] == no_value) return false;
+  if (!n.domain.empty() || !n.reads(0)) return false;
   if (n.op != "MaxPool" && n.op != "Resize" && n.op != "Upsample") return false;
-  const value& x = g.values[static_cast<std::size_t>(n.inputs[0])];
+  const value& x = g.at(n.inputs[0]);
   return x.typed && is_held_by_float(x.type) && !x.constant;
 }
 

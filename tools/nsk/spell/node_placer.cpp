@@ -14,9 +14,8 @@ constexpr std::size_t max_placed = std::size_t{64} << 20;  // bytes of values an
 /// Nodes in the graphs inside `n`, all of which are copied with it.
 std::size_t nodes_inside(const node& n) {
   std::size_t count = 0;
-  for (const auto& [key, a] : n.attributes)
-    if (const auto* sub = std::get_if<std::shared_ptr<graph>>(&a))
-      for (const node& inner : (*sub)->nodes) count += 1 + nodes_inside(inner);
+  for (const graph* sub : graphs_inside(n))
+    for (const node& inner : sub->nodes) count += 1 + nodes_inside(inner);
   return count;
 }
 
@@ -28,7 +27,7 @@ void rename_captures(node& n, const std::map<std::string, std::string>& renamed)
     if (sub == nullptr) continue;
     auto copy = std::make_shared<graph>(**sub);
     for (value_id v : copy->captures) {
-      std::string& name = copy->values[static_cast<std::size_t>(v)].name;
+      std::string& name = copy->at(v).name;
       const auto found = renamed.find(name);
       if (found != renamed.end()) name = found->second;
     }
@@ -62,10 +61,10 @@ void node_placer::place_graph(const node& n, const graph& inner, const std::vect
     if (inputs[i] == no_value)
       refuse(describe(m_graph, n) + ": input " + std::to_string(i) + " of its body is missing");
     ids[static_cast<std::size_t>(inner.inputs[i])] = inputs[i];
-    renamed[inner.values[static_cast<std::size_t>(inner.inputs[i])].name] = at(inputs[i]).name;
+    renamed[inner.at(inner.inputs[i]).name] = at(inputs[i]).name;
   }
   for (value_id v : inner.captures) {
-    const std::string& name = inner.values[static_cast<std::size_t>(v)].name;
+    const std::string& name = inner.at(v).name;
     const auto found = m_ids.find(name);
     if (found == m_ids.end())
       refuse(describe(m_graph, n) + ": a graph inside reads '" + name + "', which nothing produces");
@@ -79,7 +78,7 @@ void node_placer::place_graph(const node& n, const graph& inner, const std::vect
     value_id& id = ids[static_cast<std::size_t>(inner.outputs[i])];
     if (id == no_value && produced.count(inner.outputs[i]) != 0) {
       id = outputs[i];
-      renamed[inner.values[static_cast<std::size_t>(inner.outputs[i])].name] = at(id).name;
+      renamed[inner.at(inner.outputs[i]).name] = at(id).name;
     } else {
       identities.push_back(helper(n, "Identity", "output_" + std::to_string(i), {inner.outputs[i]}, outputs[i]));
     }
@@ -88,8 +87,7 @@ void node_placer::place_graph(const node& n, const graph& inner, const std::vect
     if (ids[v] == no_value) ids[v] = adopt(inner.values[v], prefix, renamed);
 
   for (node& identity : identities) identity.inputs[0] = ids[static_cast<std::size_t>(identity.inputs[0])];
-  m_waiting.insert(m_waiting.end(), std::make_move_iterator(identities.begin()),
-                   std::make_move_iterator(identities.end()));
+  place(std::move(identities));
   for (std::size_t i = inner.nodes.size(); i-- > 0;) m_waiting.push_back(adopt(inner.nodes[i], prefix, ids, renamed));
 }
 
@@ -143,14 +141,9 @@ node node_placer::adopt(const node& n, const std::string& prefix, const std::vec
 }
 
 node node_placer::helper(const node& n, const char* op, const std::string& suffix, std::vector<value_id> inputs,
-                         value_id output) {
-  node h;
-  h.op = op;
-  h.name = n.name + "/" + suffix;
-  h.version = n.version;
-  h.inputs = std::move(inputs);
-  h.outputs = {output};
-  return h;
+                         value_id output, std::map<std::string, attribute> attributes, int version) {
+  const int own = version == 0 ? n.version : version;
+  return {op, "", n.name + "/" + suffix, own, std::move(inputs), {output}, std::move(attributes)};
 }
 
 value_id node_placer::new_value(const node& n, const std::string& suffix) {
@@ -162,7 +155,7 @@ value_id node_placer::new_value(const node& n, const std::string& suffix) {
 
 value_id node_placer::new_constant(const node& n, const std::string& suffix, array a) {
   const value_id id = new_value(n, suffix);
-  at(id).become(std::move(a));
+  at(id).hold(std::move(a));
   return id;
 }
 

@@ -20,7 +20,7 @@ class node_placer {
   /// Takes the nodes of `g`.
   explicit node_placer(graph& g);
 
-  value& at(value_id v) { return m_graph.values[static_cast<std::size_t>(v)]; }
+  value& at(value_id v) { return m_graph.at(v); }
   bool empty() const { return m_waiting.empty(); }
   std::size_t waiting() const { return m_waiting.size(); }
   /// The next node.
@@ -43,9 +43,9 @@ class node_placer {
   /// Adds a note to the facts of the graph.
   void note(const std::string& text) { m_graph.facts.notes.push_back(text); }
 
-  /// A node that stands in the place of `n`.
+  /// A node that stands in the place of `n`; of the version of that where none is given.
   static node helper(const node& n, const char* op, const std::string& suffix, std::vector<value_id> inputs,
-                     value_id output);
+                     value_id output, std::map<std::string, attribute> attributes = {}, int version = 0);
   /// Values named after `n`.
   value_id new_value(const node& n, const std::string& suffix);
   value_id new_constant(const node& n, const std::string& suffix, array a);

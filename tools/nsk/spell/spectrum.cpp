@@ -4,8 +4,8 @@
 namespace nsk::tool {
 
 bool is_real_inverse(const graph& g, const node& n) {
-  if (n.op != "DFT" || !n.domain.empty() || n.inputs.empty() || n.inputs[0] == no_value) return false;
-  const shape_t& shape = g.values[static_cast<std::size_t>(n.inputs[0])].shape;
+  if (n.op != "DFT" || !n.domain.empty() || !n.reads(0)) return false;
+  const shape_t& shape = g.at(n.inputs[0]).shape;
   return n.integer("inverse", 0) != 0 && n.integer("onesided", 0) != 0 && !shape.empty() && shape.back() == 2;
 }
 

@@ -11,20 +11,16 @@ namespace {
 
 template <class T>
 const T* attribute_of(const speller& s, const std::string& key, const char* what) {
-  const auto found = s.op().attributes.find(key);
-  if (found == s.op().attributes.end()) return nullptr;
-  const auto* held = std::get_if<T>(&found->second);
-  if (held == nullptr) s.refuse("attribute '" + key + "' is no " + what);
+  const auto* held = s.op().find<T>(key);
+  if (held == nullptr && s.op().has(key)) s.refuse("attribute '" + key + "' is no " + what);
   return held;
 }
 
 /// The list of an attribute; one that is empty may come as a list of any kind.
 template <class T>
 std::vector<T> list_of(const speller& s, const std::string& key, const char* what) {
-  const auto found = s.op().attributes.find(key);
-  if (found == s.op().attributes.end()) return {};
-  const auto* integers = std::get_if<std::vector<std::int64_t>>(&found->second);
-  if (integers != nullptr && integers->empty()) return {};
+  const auto* integers = s.op().find<std::vector<std::int64_t>>(key);
+  if (!s.op().has(key) || (integers != nullptr && integers->empty())) return {};
   return *attribute_of<std::vector<T>>(s, key, what);
 }
 
@@ -99,27 +95,22 @@ std::vector<value_id> speller::add_several(const char* op, std::vector<value_id>
   const std::string suffix = next_suffix(op);
   for (std::size_t i = 0; i < results; ++i)
     made.push_back(i == 0 ? m_placer.new_value(m_node, suffix) : make_value(op));
-  node n = node_placer::helper(m_node, op, suffix, std::move(inputs), made.front());
-  n.outputs = made;
-  append(std::move(n), std::move(a));
+  add_counted(node_placer::helper(m_node, op, suffix, std::move(inputs), made.front(), std::move(a), opset));
+  last().outputs = made;
   return made;
 }
 
 void speller::give(std::size_t i, const char* op, std::vector<value_id> inputs, attributes a) {
   if (!wants(i)) return;
-  node n = node_placer::helper(m_node, op, next_suffix(op), std::move(inputs), m_node.outputs[i]);
-  if (i == 0) n.name = m_node.name;
-  append(std::move(n), std::move(a));
+  add_counted(
+      node_placer::helper(m_node, op, next_suffix(op), std::move(inputs), m_node.outputs[i], std::move(a), opset));
+  if (i == 0) last().name = m_node.name;
 }
 
-void speller::append(node n, attributes a) {
+void speller::add_counted(node n) {
   m_placer.count_spelled(m_node, 2 * sizeof(node) + 512);
-  n.attributes = std::move(a);
-  n.version = opset;
-  m_nodes.push_back(std::move(n));
+  add(std::move(n));
 }
-
-void speller::add(node n) { m_nodes.push_back(std::move(n)); }
 
 void speller::place() {
   std::reverse(m_nodes.begin(), m_nodes.end());

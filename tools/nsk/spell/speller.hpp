@@ -22,8 +22,8 @@ class speller {
 
   const node& op() const { return m_node; }
   const graph& source() const { return m_graph; }
-  bool has(std::size_t i) const { return i < m_node.inputs.size() && m_node.inputs[i] != no_value; }
-  bool wants(std::size_t i) const { return i < m_node.outputs.size() && m_node.outputs[i] != no_value; }
+  bool has(std::size_t i) const { return m_node.reads(i); }
+  bool wants(std::size_t i) const { return m_node.gives(i); }
   /// Input `i`; refuses an absent one, and one of unknown shape.
   value_id in(std::size_t i) const;
   /// Input `i`; no_value where it is absent.
@@ -34,7 +34,7 @@ class speller {
   /// The only number of input `i`; refuses others, and one that is computed at run time.
   std::int64_t single_integer(std::size_t i) const;
   element type(std::size_t i) const { return of(in(i)).type; }
-  const value& of(value_id v) const { return m_graph.values[static_cast<std::size_t>(v)]; }
+  const value& of(value_id v) const { return m_graph.at(v); }
   /// Elements of input `i`; refuses one that is computed at run time.
   const array& constant(std::size_t i) const;
 
@@ -61,7 +61,7 @@ class speller {
   /// A value for a node that is added as it is.
   value_id make_value(const char* op) { return m_placer.new_value(m_node, next_suffix(op)); }
   /// Adds a node as it is: operator, version, inputs, attributes and outputs are the caller's.
-  void add(node n);
+  void add(node n) { m_nodes.push_back(std::move(n)); }
 
   /// Tells who converts the model what its result differs in.
   void note(const std::string& text) { m_placer.note(text); }
@@ -74,7 +74,7 @@ class speller {
  private:
   std::string next_suffix(const char* op);
   value_id counted(array a);
-  void append(node n, attributes a);
+  void add_counted(node n);
 
   const graph& m_graph;
   node_placer& m_placer;

@@ -12,7 +12,6 @@
 #include "io/files.hpp"
 #include "errors.hpp"
 #include "graph/onnx_type.hpp"
-#include "graph/texts.hpp"
 #include "graph/names.hpp"
 #include "graph/recurrent.hpp"
 #include "import/onnx/functions.hpp"
@@ -196,7 +195,7 @@ class importer {
       if (holds_text(t))
         set_text(g, id, t.dims, t.texts);
       else
-        g.values[static_cast<std::size_t>(id)].become(decode_tensor(t, {m_folder, what, &m_files}));
+        g.values[static_cast<std::size_t>(id)].hold(decode_tensor(t, {m_folder, what, &m_files}));
       if (is_narrow(t.type)) m_narrow.insert(t.name);
     }
   }

@@ -68,7 +68,7 @@ class rewriter {
     }
     return m_graph.add(std::move(v));
   }
-  value_id add_constant(const std::string& name, array a) { return m_graph.add(constant_value(name, std::move(a))); }
+  value_id add_constant(const std::string& name, array a) { return m_graph.add_constant(name, std::move(a)); }
   static node linear(const char* op, const std::string& name, std::vector<value_id> inputs, value_id output) {
     node n;
     n.op = op;

@@ -6,20 +6,15 @@
 #include <string>
 #include <utility>
 
+#include "graph/onnx_type.hpp"
+
 namespace nsk::tool {
 namespace {
 
+constexpr int opset = 13;              // of the nodes around a table
 constexpr std::size_t max_nodes = 32;  // of one function
 // A function for each channel: what its tables cost, and how many elements are worth one.
 constexpr std::int64_t max_channels = 4096, min_elements_of_channel = 32;
-
-/// A node in the place of `q`, whatever the version of that.
-node helper_of(const node& q, const char* op, const std::string& suffix, std::vector<value_id> inputs,
-               value_id output) {
-  node n = node_placer::helper(q, op, suffix, std::move(inputs), output);
-  n.version = 13;
-  return n;
-}
 
 }
 
@@ -126,8 +121,8 @@ std::vector<node> byte_functions::table_of(const node& q, const chain& c, value_
   store.outputs = {stored};
   copied.push_back(std::move(store));
   // numbers of shape [1, 1] in a function give its result more axes
-  copied.push_back(helper_of(q, "Reshape", "line", {stored, line}, lines));
-  if (c.axis != 0) copied.push_back(helper_of(q, "Transpose", "table", {lines}, table));
+  copied.push_back(node_placer::helper(q, "Reshape", "line", {stored, line}, lines, {}, opset));
+  if (c.axis != 0) copied.push_back(node_placer::helper(q, "Transpose", "table", {lines}, table, {}, opset));
   std::reverse(copied.begin(), copied.end());
   return copied;
 }
@@ -139,24 +134,17 @@ bool byte_functions::replace(const node& q) {
   const value& x = m_placer.at(c.source->inputs[0]);
   if (x.shape != m_placer.at(q.inputs[0]).shape || !find_axis(c)) return false;
   const value_id table = m_placer.new_value(q, "table");
+  const auto axis = static_cast<std::int64_t>(c.axis);
+  const value_id bytes = c.source->inputs[0];
+  std::vector<node> nodes;
   if (c.axis != 0) {
-    node look_up = helper_of(q, "ChannelTables", "look_up", {c.source->inputs[0], table}, q.outputs[0]);
-    look_up.domain = "netsuke";
-    look_up.version = 1;
-    look_up.attributes["axis"] = static_cast<std::int64_t>(c.axis);
-    look_up.name = q.name;
-    std::vector<node> nodes = {std::move(look_up)};
-    for (node& n : table_of(q, c, table)) nodes.push_back(std::move(n));
-    m_placer.place(std::move(nodes));
-    return true;
+    nodes.push_back({"ChannelTables", "netsuke", q.name, 1, {bytes, table}, {q.outputs[0]}, {{"axis", axis}}});
+  } else {
+    const value_id place = m_placer.new_value(q, "place");
+    nodes.push_back({"Gather", "", q.name, opset, {table, place}, {q.outputs[0]}, {{"axis", axis}}});
+    nodes.push_back(
+        node_placer::helper(q, "Cast", "place", {bytes}, place, {{"to", number_of(onnx_type::int32)}}, opset));
   }
-  const value_id place = m_placer.new_value(q, "place");
-  node widen = helper_of(q, "Cast", "place", {c.source->inputs[0]}, place),
-       look_up = helper_of(q, "Gather", "look_up", {table, place}, q.outputs[0]);
-  widen.attributes["to"] = std::int64_t{6};  // int32
-  look_up.attributes["axis"] = std::int64_t{0};
-  look_up.name = q.name;
-  std::vector<node> nodes = {std::move(look_up), std::move(widen)};
   for (node& n : table_of(q, c, table)) nodes.push_back(std::move(n));
   m_placer.place(std::move(nodes));
   return true;

@@ -10,7 +10,6 @@
 #include "graph/integer_range.hpp"
 #include "graph/onnx_type.hpp"
 #include "reference/evaluator.hpp"
-#include "resolve/shapes/axes.hpp"
 
 namespace nsk::tool {
 namespace {
@@ -44,10 +43,8 @@ void dequantizer::infer_own(node n) {
 value_id dequantizer::placed(const node& n, const char* op, const std::string& suffix, std::vector<value_id> inputs,
                              const std::map<std::string, attribute>& attributes) {
   const value_id result = m_placer.new_value(n, suffix);
-  node h = m_placer.helper(n, op, suffix, std::move(inputs), result);
+  node h = m_placer.helper(n, op, suffix, std::move(inputs), result, attributes, std::max(n.version, 13));
   h.name = at(result).name;
-  h.version = std::max(h.version, 13);
-  h.attributes = attributes;
   infer_own(std::move(h));
   return result;
 }
@@ -57,8 +54,7 @@ value_id dequantizer::placed(const node& n, const char* op, const std::string& s
 value_id dequantizer::quantisation(const node& n, std::size_t i, const shape_t& shape, std::int64_t axis,
                                    double otherwise) {
   const std::string suffix = "input" + std::to_string(i);
-  if (i >= n.inputs.size() || n.inputs[i] == no_value)
-    return m_placer.new_constant(n, suffix, make_floats({}, {static_cast<float>(otherwise)}));
+  if (!n.reads(i)) return m_placer.new_constant(n, suffix, make_floats({}, {static_cast<float>(otherwise)}));
   const value& v = at(n.inputs[i]);
   if (!v.constant) refuse(describe(m_graph, n) + ": '" + v.name + "' is computed at run time; scales are constants");
   m_folds.make(v.constant->count(), describe(m_graph, n));
@@ -80,17 +76,15 @@ value_id dequantizer::stored(const node& n, value_id x, std::size_t scale, std::
   const shape_t shape = at(x).shape;
   const std::int64_t axis = n.op == "QuantizeLinear" ? n.integer("axis", 1) : 1;
   if (n.integer("block_size", 0) != 0) refuse(describe(m_graph, n) + ": blocks of a scale are not supported");
-  const bool typed = zero < n.inputs.size() && n.inputs[zero] != no_value;
   const std::int64_t named = n.integer("output_dtype", 0);
   const element of_name = named == 0         ? element::u8
                           : is_narrow(named) ? element::string
                                              : element_of_onnx(named).value_or(element::string);
-  const auto [low, high] = range_of(typed ? at(n.inputs[zero]).type : of_name, describe(m_graph, n));
+  const auto [low, high] = range_of(n.reads(zero) ? at(n.inputs[zero]).type : of_name, describe(m_graph, n));
   stored_numbers s{x, quantisation(n, scale, shape, axis, 1), quantisation(n, zero, shape, axis, 0), low, high};
   const value_id shifted = placed(n, "Add", "shifted", {placed(n, "Div", "scaled", {x, s.scale}), s.zero});
-  node clip = m_placer.helper(n, "Clip", "stored", {shifted, number(n, "least", low), number(n, "most", high)}, result);
-  clip.version = std::max(clip.version, 13);
-  infer_own(std::move(clip));
+  infer_own(m_placer.helper(n, "Clip", "stored", {shifted, number(n, "least", low), number(n, "most", high)}, result,
+                            {}, std::max(n.version, 13)));
   m_stored.emplace(result, s);
   return result;
 }
@@ -127,8 +121,7 @@ value_id dequantizer::real(const node& n, std::size_t i, std::size_t scale, std:
 }
 
 void dequantizer::give(const node& n, std::size_t i, value_id v) {
-  if (i < n.outputs.size() && n.outputs[i] != no_value)
-    m_infer(m_placer.helper(n, "Identity", "output" + std::to_string(i), {v}, n.outputs[i]));
+  if (n.gives(i)) m_infer(m_placer.helper(n, "Identity", "output" + std::to_string(i), {v}, n.outputs[i]));
 }
 
 void dequantizer::dequantize_product(const node& n) {
@@ -143,7 +136,7 @@ void dequantizer::dequantize_product(const node& n) {
     inputs = {real(n, 0, 1, 2, 1), real(n, 3, 4, 5, conv ? 0 : -1)};
   else
     inputs = {real(n, 0, none, 2, -2), real(n, 1, none, 3, conv ? 0 : -1)};
-  if (conv && n.inputs.size() > 8 && n.inputs[8] != no_value) {  // of int32, in units of both scales
+  if (conv && n.reads(8)) {  // of int32, in units of both scales
     const shape_t shape = at(n.inputs[8]).shape;
     const value_id unit = placed(n, "Mul", "unit", {quantisation(n, 1, {}, 0, 1), quantisation(n, 4, shape, 0, 1)});
     inputs.push_back(placed(n, "Mul", "bias", {quantisation(n, 8, shape, 0, 0), unit}));
@@ -157,7 +150,7 @@ void dequantizer::dequantize_product(const node& n) {
 }
 
 bool dequantizer::replace(const node& n) {
-  if (m_own_arithmetic || !n.domain.empty() || n.outputs.empty() || n.outputs[0] == no_value) return false;
+  if (m_own_arithmetic || !n.domain.empty() || !n.gives(0)) return false;
   for (const value_id v : n.inputs)
     if (v != no_value && !at(v).typed) return false;
   const auto takes = [&](std::size_t count) {
@@ -175,8 +168,7 @@ bool dequantizer::replace(const node& n) {
     takes(1);
     give(n, 0, n.inputs[0]);
     give(n, 1, number(n, "scale", 1));
-    if (n.outputs.size() > 2 && n.outputs[2] != no_value)
-      give(n, 2, m_placer.new_constant(n, "zero", array(element::u8, {})));
+    if (n.gives(2)) give(n, 2, m_placer.new_constant(n, "zero", array(element::u8, {})));
     m_stored.emplace(n.outputs[0], stored_numbers{});
   } else if (n.op == "MatMulInteger" || n.op == "ConvInteger" || n.op == "QLinearMatMul" || n.op == "QLinearConv") {
     takes(n.op.rfind("QLinear", 0) == 0 ? 8 : 2);

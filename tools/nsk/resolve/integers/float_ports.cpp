@@ -2,7 +2,6 @@
 #include "resolve/integers/float_ports.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <memory>
 #include <optional>
 #include <set>
@@ -50,16 +49,16 @@ class port_maker {
   }
 
  private:
-  value& at(value_id v) { return m_graph.values[static_cast<std::size_t>(v)]; }
+  value& at(value_id v) { return m_graph.at(v); }
 
   /// The meaning that a scale, and a zero point behind it, give to integers: inputs `i` and `i + 1` of a node.
   std::optional<meaning> meaning_of(const node& n, std::size_t i) {
-    if (i >= n.inputs.size() || n.inputs[i] == no_value) return std::nullopt;
+    if (!n.reads(i)) return std::nullopt;
     const auto& scale = at(n.inputs[i]).constant;
     if (scale == nullptr || scale->count() != 1 || is_integer(scale->type) || !(scale->number(0) > 0))
       return std::nullopt;
     meaning m{element::u8, scale->number(0), 0};
-    if (i + 1 >= n.inputs.size() || n.inputs[i + 1] == no_value) return m;
+    if (!n.reads(i + 1)) return m;
     const auto& zero = at(n.inputs[i + 1]).constant;
     if (zero == nullptr || zero->count() != 1 || !range_of_stored(zero->type)) return std::nullopt;
     m.type = zero->type;
@@ -103,11 +102,9 @@ class port_maker {
 
   void require_no_captures(const std::string& name) {
     for (const node& n : m_graph.nodes)
-      for (const auto& [key, a] : n.attributes)
-        if (const auto* inner = std::get_if<std::shared_ptr<graph>>(&a))
-          for (const value_id v : (*inner)->captures)
-            if ((*inner)->values[static_cast<std::size_t>(v)].name == name)
-              refuse("--float-io: '" + name + "' is read in a graph inside another. Convert the model without it");
+      for (const std::string& captured : captured_names(n))
+        if (captured == name)
+          refuse("--float-io: '" + name + "' is read in a graph inside another. Convert the model without it");
   }
 
   /// A float32 value that takes the name of port `v`, which keeps its integers by another one.
@@ -119,33 +116,22 @@ class port_maker {
     real.constant = nullptr;
     real.stored = nullptr;
     m_graph.facts.about["quantization." + real.name] =
-        std::string(name_of(m.type)) + ", scale " + number_text(m.scale) + ", zero point " + std::to_string(m.zero);
-    std::string name = real.name + ":stored";
-    while (!m_names.insert(name).second) name += "_";
-    at(v).name = name;
+        std::string(name_of(m.type)) + ", scale " + to_string(m.scale, 9) + ", zero point " + std::to_string(m.zero);
+    at(v).name = unused(real.name + ":stored");
     return m_graph.add(std::move(real));
   }
-  static std::string number_text(double v) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.9g", v);
-    return text;
+  std::string unused(std::string name) {
+    while (!m_names.insert(name).second) name += "_";
+    return name;
   }
-  value_id constant(const std::string& name, array a) {
-    value v = constant_value(name, std::move(a));
-    while (!m_names.insert(v.name).second) v.name += "_";
-    return m_graph.add(std::move(v));
-  }
-  node between(const char* op, value_id from, value_id to, const meaning& m, const std::string& port) {
-    node n;
-    n.op = op;
-    n.name = port + "/" + op;
-    n.version = 21;
+  value_id constant(const std::string& name, array a) { return m_graph.add_constant(unused(name), std::move(a)); }
+  /// `port` is a copy: values are added meanwhile.
+  node between(const char* op, value_id from, value_id to, const meaning& m, std::string port) {
     array zero(m.type, {});
     zero.set_integer(0, m.zero);
-    n.inputs = {from, constant(port + ":scale", make_floats({}, {static_cast<float>(m.scale)})),
-                constant(port + ":zero", std::move(zero))};
-    n.outputs = {to};
-    return n;
+    const value_id scale = constant(port + ":scale", make_floats({}, {static_cast<float>(m.scale)})),
+                   shift = constant(port + ":zero", std::move(zero));
+    return {op, "", port + "/" + op, 21, {from, scale, shift}, {to}, {}};
   }
 
   bool make_input(value_id& v) {

@@ -11,7 +11,6 @@
 
 #include "graph/integer_range.hpp"
 #include "reference/quantized.hpp"
-#include "resolve/shapes/axes.hpp"
 
 namespace nsk::tool {
 namespace {

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "errors.hpp"
-#include "resolve/shapes/axes.hpp"
 #include "resolve/lengths/length_view.hpp"
 #include "resolve/lengths/operator_kinds.hpp"
 
@@ -38,7 +37,7 @@ void check_ambiguous_broadcast(length_view& view, const node& n) {
   for (std::size_t i = 0; i < n.inputs.size(); ++i)
     for (std::size_t j = i + 1; j < n.inputs.size(); ++j) {
       shape_t a, now_a, b, now_b;
-      if (!view.has(n, i) || !view.has(n, j) || !view.shapes_of(n.inputs[i], a, now_a) ||
+      if (!n.reads(i) || !n.reads(j) || !view.shapes_of(n.inputs[i], a, now_a) ||
           !view.shapes_of(n.inputs[j], b, now_b))
         continue;
       for (std::size_t k = 1 + behind; k <= std::min(a.size(), b.size()); ++k)
@@ -105,7 +104,7 @@ list kernel_of(const length_view& view, const node& n) {
   if (!convolves && n.op != "MaxPool" && n.op != "AveragePool") return {};
   const list kernel = n.integers("kernel_shape");
   if (!kernel.empty() || !convolves) return kernel;
-  const shape_t& w = view.exported().values[static_cast<std::size_t>(n.inputs[1])].shape;
+  const shape_t& w = view.exported().at(n.inputs[1]).shape;
   return w.size() > 2 ? list(w.begin() + 2, w.end()) : list();
 }
 
@@ -128,7 +127,7 @@ bool is_padded_for(const length_view& view, const node& user, const padded_axis&
 /// Whether all that reads a value of the source has a window for which axis `a` is padded.
 bool is_padded_for_readers(const length_view& view, const std::string& name, const padded_axis& a) {
   const graph& g = view.exported();
-  const auto is_it = [&](value_id v) { return v != no_value && g.values[static_cast<std::size_t>(v)].name == name; };
+  const auto is_it = [&](value_id v) { return v != no_value && g.at(v).name == name; };
   bool any = false;
   for (const node& user : g.nodes) {
     if (std::none_of(user.inputs.begin(), user.inputs.end(), is_it)) continue;

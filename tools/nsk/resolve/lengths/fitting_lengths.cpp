@@ -19,19 +19,17 @@ struct open_axis {
   bool is_row;  ///< the first one of several, or one with the same symbol: the rows of a batch
 };
 
-const value& at(const graph& g, value_id v) { return g.values[static_cast<std::size_t>(v)]; }
-
 std::string symbol_of(const value& v, std::size_t d) { return d < v.symbols.size() ? v.symbols[d] : ""; }
 
 /// The open axes of inputs that no --set replaces; with `keeps`, without those that --input gives lengths.
 std::vector<open_axis> open_axes(const graph& g, const input_options& options, bool keeps = false) {
   std::set<std::string> rows;
   for (const value_id id : g.inputs)
-    if (const value& v = at(g, id); v.known_rank && v.shape.size() > 1 && v.shape[0] < 0) rows.insert(symbol_of(v, 0));
+    if (const value& v = g.at(id); v.known_rank && v.shape.size() > 1 && v.shape[0] < 0) rows.insert(symbol_of(v, 0));
   rows.erase("");
   std::vector<open_axis> axes;
   for (const value_id id : g.inputs) {
-    const value& v = at(g, id);
+    const value& v = g.at(id);
     if (!v.known_rank || options.set.count(v.name) != 0) continue;
     if (keeps && options.shapes.count(v.name) != 0) continue;
     for (std::size_t d = 0; d < v.shape.size(); ++d)
@@ -53,7 +51,7 @@ trial with_length(const graph& g, const input_options& given, const std::vector<
                   Chosen chosen) {
   trial t{given, ""};
   for (const open_axis& a : axes) {
-    shape_t& shape = t.options.shapes.emplace(a.input, at(g, g.find(a.input)).shape).first->second;
+    shape_t& shape = t.options.shapes.emplace(a.input, g.at(g.find(a.input)).shape).first->second;
     if (a.axis >= shape.size()) continue;
     if (chosen(a))
       shape[a.axis] = length;
@@ -61,7 +59,7 @@ trial with_length(const graph& g, const input_options& given, const std::vector<
       shape[a.axis] = 1;
   }
   for (const value_id id : g.inputs) {
-    const std::string& name = at(g, id).name;
+    const std::string& name = g.at(id).name;
     const auto shape = t.options.shapes.find(name);
     const auto before = given.shapes.find(name);
     if (shape == t.options.shapes.end() || (before != given.shapes.end() && before->second == shape->second)) continue;
@@ -75,7 +73,7 @@ trial with_length(const graph& g, const input_options& given, const std::vector<
 /// Makes the inputs constant that decide an If by being equal to a number.
 trial with_choices(const graph& g, trial t) {
   for (const node& n : g.nodes) {
-    if (n.op != "If" || n.inputs.empty() || n.inputs[0] == no_value) continue;
+    if (n.op != "If" || !n.reads(0)) continue;
     const auto choice = number_that_decides(g, n.inputs[0]);
     if (!choice || !t.options.set.emplace(choice->input, set_value{choice->number, {std::stod(choice->number)}}).second)
       continue;
@@ -154,7 +152,7 @@ std::optional<trial> first_fit(const graph& g, const input_options& given, const
 std::string quoted_axes(const graph& g, const std::vector<open_axis>& axes) {
   std::string text;
   for (const open_axis& a : axes) {
-    const std::string symbol = symbol_of(at(g, g.find(a.input)), a.axis);
+    const std::string symbol = symbol_of(g.at(g.find(a.input)), a.axis);
     const bool has_name = !symbol.empty() && symbol != "?";
     text += (text.empty() ? "" : ", ") + (has_name ? "'" + symbol + "'" : "dimension " + std::to_string(a.axis)) +
             " of input '" + a.input + "'";

@@ -5,7 +5,6 @@
 #include <unordered_map>
 
 #include "graph/graph.hpp"
-#include "resolve/shapes/axes.hpp"
 
 namespace nsk::tool {
 
@@ -18,7 +17,7 @@ class graph_pair {
   const graph& exported() const { return m_exported; }
   const graph& the_graph() const { return m_graph; }
 
-  const value& at(value_id v) const { return m_graph.values[static_cast<std::size_t>(v)]; }
+  const value& at(value_id v) const { return m_graph.at(v); }
   /// The value in the source; null where it has none of this name.
   const value* before(value_id v) const {
     const auto found = v == no_value ? m_before.end() : m_before.find(at(v).name);
@@ -34,7 +33,7 @@ class graph_pair {
   bool changed(value_id v) const { return before(v) != nullptr && before(v)->shape != at(v).shape; }
   /// Whether an operand is a constant, and the same as in the source.
   bool is_own_constant(const node& n, std::size_t i) const {
-    if (i >= n.inputs.size() || n.inputs[i] == no_value || !at(n.inputs[i]).constant) return false;
+    if (!n.reads(i) || !at(n.inputs[i]).constant) return false;
     const value* old = before(n.inputs[i]);
     return old == nullptr || (old->constant && old->constant->data == at(n.inputs[i]).constant->data);
   }

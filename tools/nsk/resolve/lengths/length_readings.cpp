@@ -5,7 +5,6 @@
 #include <cmath>
 #include <limits>
 
-#include "resolve/shapes/axes.hpp"
 #include "resolve/lengths/length_view.hpp"
 
 namespace nsk::tool {
@@ -94,12 +93,12 @@ list sizes_of(const changed_lengths& all, std::int64_t size, std::int64_t was, s
 /// The scales of a Resize, operand `input` or an attribute; empty where it has none for each axis.
 std::vector<float> scales_of(const length_view& view, const node& n, std::size_t input, std::size_t rank) {
   std::vector<float> scales;
-  const auto attribute = n.attributes.find("scales");
-  if (view.has(n, input) && view.at(n.inputs[input]).constant) {
+  const auto* attribute = n.find<std::vector<float>>("scales");
+  if (n.reads(input) && view.at(n.inputs[input]).constant) {
     const array& a = *view.at(n.inputs[input]).constant;
     for (std::int64_t i = 0; i < a.count(); ++i) scales.push_back(static_cast<float>(a.number(i)));
-  } else if (attribute != n.attributes.end() && std::holds_alternative<std::vector<float>>(attribute->second)) {
-    scales = std::get<std::vector<float>>(attribute->second);
+  } else if (attribute != nullptr) {
+    scales = *attribute;
   }
   return scales.size() == rank ? scales : std::vector<float>();
 }
@@ -130,7 +129,7 @@ std::vector<reading> read_scales(length_view& view, const node& n) {
   }
   std::vector<reading> found;
   for (const list& sizes : combinations(candidates)) {
-    edit e{input, view.has(n, input) ? "" : "scales", {}, scales};
+    edit e{input, n.reads(input) ? "" : "scales", {}, scales};
     for (std::size_t d = 0; d < sizes.size(); ++d)
       if (sizes[d] != candidates[d][0]) e.scales[d] = static_cast<float>(sizes[d]) / static_cast<float>(now[d]);
     found.push_back(e.scales == scales ? reading() : reading{e});
@@ -142,7 +141,7 @@ std::vector<reading> read_scales(length_view& view, const node& n) {
 
 /// Sizes of axes that were equally long, change alike and are resized alike stay equal.
 std::vector<reading> read_resize(length_view& view, const node& n) {
-  const bool has_sizes = view.has(n, 3) && view.at(n.inputs[3]).shape != shape_t{0};
+  const bool has_sizes = n.reads(3) && view.at(n.inputs[3]).shape != shape_t{0};
   if (n.op == "Upsample" || n.version < 11 || !has_sizes) return read_scales(view, n);
   const length_literal to = view.integers(n, 3, "");
   shape_t was, now;

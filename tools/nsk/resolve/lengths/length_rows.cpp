@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "resolve/shapes/axes.hpp"
 #include "resolve/lengths/length_view.hpp"
 
 namespace nsk::tool {
@@ -88,7 +87,7 @@ void repeat_joined(length_view& view, node& n) {
   if (was.size() != now.size()) return;
   const std::int64_t axis = counted_from_start(n.integer("axis", 0), was.size());
   for (std::size_t i = 0; i < n.inputs.size(); ++i) {
-    if (!view.has(n, i) || !view.at(n.inputs[i]).constant || view.at(n.inputs[i]).shape.size() != was.size()) continue;
+    if (!n.reads(i) || !view.at(n.inputs[i]).constant || view.at(n.inputs[i]).shape.size() != was.size()) continue;
     shape_t wanted = view.at(n.inputs[i]).shape;
     for (std::size_t d = 0; d < wanted.size(); ++d)
       if (static_cast<std::int64_t>(d) != axis && wanted[d] == 1 && was[d] == 1) wanted[d] = now[d];
@@ -100,9 +99,9 @@ void repeat_joined(length_view& view, node& n) {
 void repeat_initial(length_view& view, node& n) {
   shape_t was, now;
   const std::size_t rows = n.integer("layout", 0) == 1 ? 0 : 1;
-  if (!view.has(n, 0) || !view.shapes_of(n.inputs[0], was, now) || was.size() != 3 || was[rows] != 1) return;
+  if (!n.reads(0) || !view.shapes_of(n.inputs[0], was, now) || was.size() != 3 || was[rows] != 1) return;
   for (const std::size_t i : {std::size_t{4}, std::size_t{5}, std::size_t{6}}) {
-    if (!view.has(n, i) || !view.at(n.inputs[i]).constant) continue;
+    if (!n.reads(i) || !view.at(n.inputs[i]).constant) continue;
     const std::size_t axis = i == 4 ? 0 : rows;
     shape_t wanted = view.at(n.inputs[i]).shape;
     if (axis < wanted.size() && wanted[axis] == 1) wanted[axis] = now[rows];

@@ -2,7 +2,6 @@
 #include "resolve/lengths/length_view.hpp"
 
 #include <algorithm>
-#include <cstdio>
 
 namespace nsk::tool {
 namespace {
@@ -36,11 +35,7 @@ std::vector<double> numbers_in(const reading& r) {
 
 std::string option_of(const reading& r) {
   std::string option;
-  for (const double number : numbers_in(r)) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.17g", number);
-    option += (option.empty() ? "" : ",") + std::string(text);
-  }
+  for (const double number : numbers_in(r)) option += (option.empty() ? "" : ",") + to_string(number, 17);
   return option.empty() ? "keep" : option;
 }
 
@@ -114,7 +109,7 @@ void length_view::give_up(const node& n, const std::string& why) const {
 length_literal length_view::integers(const node& n, std::size_t input, const char* attribute) const {
   length_literal l;
   l.input = input;
-  if (has(n, input)) {
+  if (n.reads(input)) {
     const value& v = at(n.inputs[input]);
     if (!v.constant || !is_integer(v.type)) return l;
     l.now = l.was = integers_of(*v.constant);

@@ -108,7 +108,6 @@ class length_view : public graph_pair {
   const length_trial& trial() const { return m_trial; }
   const changed_lengths& lengths() const { return m_trial.lengths; }
 
-  bool has(const node& n, std::size_t i) const { return i < n.inputs.size() && n.inputs[i] != no_value; }
   length_literal integers(const node& n, std::size_t input, const char* attribute) const;
 
   /// Notes that the graph may be another one than the source's author would export, of the same shapes.

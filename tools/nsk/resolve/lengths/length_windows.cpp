@@ -34,7 +34,7 @@ struct window {
 bool pools_other_images(const length_view& view, const node& n, const window& w) {
   for (const node& other : view.exported().nodes) {
     if (other.op != n.op || other.inputs.empty() || other.integers("kernel_shape") != w.kernel) continue;
-    const shape_t& image = view.exported().values[static_cast<std::size_t>(other.inputs[0])].shape;
+    const shape_t& image = view.exported().at(other.inputs[0]).shape;
     if (numbers_of(other, "strides", w.axes(), 1) == w.strides && image.size() == w.axes() + 2 &&
         spatial_of(image) != w.from)
       return true;
@@ -117,7 +117,7 @@ std::vector<reading> read_window(length_view& view, const node& n) {
   if (!view.shapes_of(n.inputs[0], was, now) || was == now || was.size() < 3) return {};
   window w{n.integers("kernel_shape"), {}, {}, {}, spatial_of(was), spatial_of(now)};
   const bool pools = n.op != "Conv";
-  if (!pools && w.kernel.empty() && view.has(n, 1)) w.kernel = spatial_of(view.at(n.inputs[1]).shape);
+  if (!pools && w.kernel.empty() && n.reads(1)) w.kernel = spatial_of(view.at(n.inputs[1]).shape);
   w.strides = numbers_of(n, "strides", w.axes(), 1);
   w.dilations = numbers_of(n, "dilations", w.axes(), 1);
   w.pads = numbers_of(n, "pads", 2 * w.axes(), 0);

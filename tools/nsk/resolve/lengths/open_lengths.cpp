@@ -70,7 +70,7 @@ const shape_t* given_shape(const input_options& options, const std::string& name
 std::string missing_shapes(const graph& g, const input_options& options) {
   std::string missing;
   for (value_id id : g.inputs) {
-    const value& v = g.values[static_cast<std::size_t>(id)];
+    const value& v = g.at(id);
     if (!v.known_rank || v.is_static() || options.shapes.count(v.name) != 0 || options.set.count(v.name) != 0) continue;
     missing += " --input " + v.name + "=";
     for (std::size_t d = 0; d < v.shape.size(); ++d)
@@ -92,7 +92,7 @@ void bind_open_lengths(graph& g, const input_options& options) {
   bool rows_are_given = false;
   std::vector<value*> open;
   for (const value_id id : g.inputs) {
-    value& v = g.values[static_cast<std::size_t>(id)];
+    value& v = g.at(id);
     const shape_t* const given = given_shape(options, v.name);
     if (given == nullptr) {
       if (v.known_rank && !v.is_static() && options.set.count(v.name) == 0) open.push_back(&v);

@@ -153,7 +153,7 @@ asked_lengths compare_lengths(const graph& g, const input_options& options) {
   asked_lengths asked{options, options, false, false};
   std::int64_t rows = 0;
   for (const value_id id : g.inputs) {
-    const value& v = g.values[static_cast<std::size_t>(id)];
+    const value& v = g.at(id);
     const auto given = options.shapes.find(v.name);
     if (given == options.shapes.end() || !v.known_rank || v.shape.size() != given->second.size()) continue;
     bool has_rows = false;
@@ -193,7 +193,7 @@ void require_known_nodes(const graph& source, const graph& resolved, const const
   std::vector<std::string> known;
   for (const graph* g : {&source, &resolved}) {
     for (const node& n : g->nodes) known.push_back(n.name);
-    for (const value_id v : g->outputs) known.push_back(g->values[static_cast<std::size_t>(v)].name);
+    for (const value_id v : g->outputs) known.push_back(g->at(v).name);
   }
   for (const auto& [name, choice] : choices)
     if (std::find(known.begin(), known.end(), name) == known.end())

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <tuple>
 
 #include "errors.hpp"
@@ -19,11 +18,7 @@ constexpr std::size_t max_numbers = 64;                    // different ones of 
 constexpr std::size_t few_operands = 16, few_weights = 4;  // different numbers each of which counts alone
 constexpr std::size_t max_said = 6;                        // nodes or numbers that a message describes
 
-std::string text_of(double number) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.9g", number);
-  return text;
-}
+std::string text_of(double number) { return to_string(number, 9); }
 
 /// A number of a constant that a length explains, and where it is.
 struct finding {
@@ -136,12 +131,8 @@ std::vector<operand> constant_settler::operands_of(const node& n) const {
     found.push_back({i, "", *v.constant, own_elements(n.inputs[i]), role});
   }
   for (const std::string& name : length_attributes(n.op)) {
-    const auto a = n.attributes.find(name);
-    if (a == n.attributes.end()) continue;
-    if (const auto* number = std::get_if<float>(&a->second))
-      found.push_back({0, name, make_floats({1}, {*number}), {true}});
-    if (const auto* number = std::get_if<std::int64_t>(&a->second))
-      found.push_back({0, name, make_ints({1}, {*number}), {true}});
+    if (const auto* number = n.find<float>(name)) found.push_back({0, name, make_floats({1}, {*number}), {true}});
+    if (const auto* number = n.find<std::int64_t>(name)) found.push_back({0, name, make_ints({1}, {*number}), {true}});
   }
   return found;
 }
@@ -326,9 +317,9 @@ settled_constants constant_settler::run() {
 }
 
 value_id add_constant(graph& g, const constant_edit& e) {
-  value v = constant_value(e.node + "/constant_" + std::to_string(e.input), e.numbers);
-  while (g.find(v.name) != no_value) v.name += "_";
-  return g.add(std::move(v));
+  std::string name = e.node + "/constant_" + std::to_string(e.input);
+  while (g.find(name) != no_value) name += "_";
+  return g.add_constant(name, e.numbers);
 }
 
 }
@@ -340,7 +331,7 @@ settled_constants settle_constants(const graph& g, const graph& exported, const 
 void apply(const settled_constants& settled, graph& g) {
   for (const constant_edit& e : settled.edits) {
     for (const value_id v : g.outputs)
-      if (value& output = g.values[static_cast<std::size_t>(v)]; output.name == e.node && output.constant)
+      if (value& output = g.at(v); output.name == e.node && output.constant)
         output.constant = std::make_shared<const array>(e.numbers);
     for (node& n : g.nodes) {
       if (n.name != e.node) continue;

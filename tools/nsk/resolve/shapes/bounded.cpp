@@ -7,7 +7,6 @@
 #include "errors.hpp"
 #include "graph/cures.hpp"
 #include "reference/rows.hpp"
-#include "resolve/shapes/axes.hpp"
 
 namespace nsk::tool {
 namespace {
@@ -26,7 +25,7 @@ void bounded_rows::bound(node& n) {
   if (n.op == "Range") return bound_range(n);
   if (n.op == "NonMaxSuppression") return bound_suppression(n);
   const std::int64_t rows = max_results(n);
-  if (rows < 1 || n.outputs.empty() || n.outputs[0] == no_value) return;  // inference says what is wrong
+  if (rows < 1 || !n.gives(0)) return;  // inference says what is wrong
   if (rows > max_rows)
     refuse(describe(m_graph, n) + ": it may have " + std::to_string(rows) + " results, more than 2^24");
   n.attributes[reference::suppression_bound] = rows;
@@ -35,7 +34,7 @@ void bounded_rows::bound(node& n) {
 /// 0 where operands are missing or do not fit.
 std::int64_t bounded_rows::max_results(const node& n) {
   const std::size_t condition = n.op == "Compress" ? 1 : 0;
-  if (n.inputs.size() <= condition || n.inputs[condition] == no_value || n.inputs[0] == no_value) return 0;
+  if (!n.reads(condition) || !n.reads(0)) return 0;
   const shape_t& x = at(n.inputs[0]).shape;
   const std::int64_t axis = n.has("axis") ? counted_from_start(n.integer("axis", 0), x.size()) : 0;
   if (axis < 0 || (n.has("axis") && axis >= static_cast<std::int64_t>(x.size()))) return 0;
@@ -45,7 +44,7 @@ std::int64_t bounded_rows::max_results(const node& n) {
 
 /// How long a Range is follows from counts, or --bound says it.
 void bounded_rows::bound_range(node& n) {
-  if (n.outputs.empty() || n.outputs[0] == no_value || n.inputs.size() != 3) return;
+  if (!n.gives(0) || n.inputs.size() != 3) return;
   const auto given = m_bounds.find(at(n.outputs[0]).name);
   const bool known = std::all_of(n.inputs.begin(), n.inputs.end(),
                                  [&](value_id v) { return v != no_value && !m_lengths.numbers(v).empty(); });
@@ -63,7 +62,7 @@ void bounded_rows::bound_range(node& n) {
 
 /// A NonMaxSuppression gets as many rows as it can keep at most.
 void bounded_rows::bound_suppression(node& n) {
-  const auto operand = [&](std::size_t i) { return n.inputs.size() > i ? n.inputs[i] : no_value; };
+  const auto operand = [&](std::size_t i) { return n.reads(i) ? n.inputs[i] : no_value; };
   const auto fixed = [&](std::size_t i, const char* what) {
     if (operand(i) == no_value || at(operand(i)).constant) return;
     const std::string& name = at(operand(i)).name;
@@ -147,19 +146,12 @@ void bounded_rows::give_out(value_id of, std::size_t axis, const std::string& na
     return std::find(n.outputs.begin(), n.outputs.end(), of) != n.outputs.end();
   });
   if (by == m_graph.nodes.end()) return;
-  node length;
-  length.op = "Length";
-  length.domain = "nsk";
-  length.version = 1;
-  length.name = by->name + "/length";
-  length.attributes["axis"] = static_cast<std::int64_t>(axis);
-  length.inputs = {of};
-  length.outputs = {m_placer.new_value(*by, "length")};
-  value& v = at(length.outputs[0]);
-  v.name = name;
-  v.declare(element::i64, {});
-  m_graph.outputs.push_back(length.outputs[0]);
-  m_graph.nodes.insert(by + 1, std::move(length));
+  const value_id count = m_placer.new_value(*by, "length");
+  at(count).name = name;
+  at(count).set(element::i64, {});
+  m_graph.outputs.push_back(count);
+  const auto along = static_cast<std::int64_t>(axis);
+  m_graph.nodes.insert(by + 1, node{"Length", "nsk", by->name + "/length", 1, {of}, {count}, {{"axis", along}}});
 }
 
 void bounded_rows::require_bounds_used() const {

@@ -8,7 +8,6 @@
 
 #include "errors.hpp"
 #include "graph/names.hpp"
-#include "graph/texts.hpp"
 
 namespace nsk::tool {
 namespace {
@@ -85,7 +84,7 @@ bool class_texts::read_constant(const node& n) {
   std::vector<i64> positions;
   const value_id v = n.outputs[0];
   m_tables[v] = table_of(list(n, text_attribute), positions);
-  at(v).become(make_ints(n.integers(text_shape_attribute), positions));
+  at(v).hold(make_ints(n.integers(text_shape_attribute), positions));
   return true;
 }
 
@@ -102,9 +101,7 @@ std::vector<i64> class_texts::positions_in(const table& known, const std::vector
 }
 
 std::vector<std::string> class_texts::list(const node& n, const std::string& key) {
-  const auto found = n.attributes.find(key);
-  if (found == n.attributes.end()) return {};
-  const auto* texts = std::get_if<std::vector<std::string>>(&found->second);
+  const auto* texts = n.find<std::vector<std::string>>(key);
   if (texts != nullptr) charge(n, texts->size());
   return texts == nullptr ? std::vector<std::string>() : *texts;
 }
@@ -124,14 +121,14 @@ void class_texts::name_classes(node& n) {
   if (texts.empty()) return;
   const table labels = table_of(texts, positions);
   n.attributes[key] = positions;
-  if (!n.outputs.empty() && n.outputs[0] != no_value) m_tables[n.outputs[0]] = labels;
-  if (n.outputs.size() > 1 && n.outputs[1] != no_value && n.op != "SVMClassifier")
+  if (n.gives(0)) m_tables[n.outputs[0]] = labels;
+  if (n.gives(1) && n.op != "SVMClassifier")
     m_columns[n.outputs[1]] = std::make_shared<const std::vector<std::string>>(texts);
 }
 
 /// The map of each row gives place to the row, whose numbers are named by what were its keys.
 void class_texts::drop_map(const node& n) {
-  if (n.inputs.size() != 1 || n.inputs[0] == no_value || n.outputs.size() != 1 || n.outputs[0] == no_value)
+  if (n.inputs.size() != 1 || !n.reads(0) || n.outputs.size() != 1 || !n.gives(0))
     refuse(describe(m_graph, n) + ": it needs one input and one output. The file is damaged");
   std::vector<std::string> keys = list(n, "classlabels_strings");
   for (const i64 key : keys.empty() ? n.integers("classlabels_int64s") : std::vector<i64>())
@@ -147,9 +144,8 @@ void class_texts::drop_map(const node& n) {
   m_graph.facts.notes.push_back("'" + at(y).name +
                                 "' is a list of maps in the model, and here the numbers of each row in the order of "
                                 "their keys, which are its labels");
-  node rows = node_placer::helper(n, "Identity", "rows", n.inputs, y);
+  node rows = node_placer::helper(n, "Identity", "rows", n.inputs, y, {}, 13);
   rows.name = n.name;
-  rows.version = 13;
   m_placer.place(std::move(rows));
 }
 
@@ -165,8 +161,7 @@ bool class_texts::read_keys(node& n) {
   if (texts.empty()) refuse_text(n, n.inputs[0]);
   n.attributes[one_hot ? "cats_int64s" : "keys_int64s"] = positions_in(*known, texts);
   const value_id plain = m_placer.new_value(n, "positions");
-  node identity = node_placer::helper(n, "Identity", "positions", {n.inputs[0]}, plain);
-  identity.version = 13;
+  node identity = node_placer::helper(n, "Identity", "positions", {n.inputs[0]}, plain, {}, 13);
   m_looked_up.insert(plain);
   n.inputs[0] = plain;
   m_placer.place({n, std::move(identity)});
@@ -185,7 +180,7 @@ void class_texts::read_values(node& n) {
   n.attributes["default_int64"] = positions.back();
   positions.pop_back();
   n.attributes["values_int64s"] = positions;
-  if (!n.outputs.empty() && n.outputs[0] != no_value) m_tables[n.outputs[0]] = values;
+  if (n.gives(0)) m_tables[n.outputs[0]] = values;
 }
 
 /// The older forms, of one list for both directions, become keys and values.
@@ -234,12 +229,10 @@ bool class_texts::unite(node& n, std::size_t first) {
     const std::string suffix = "text_" + std::to_string(i);
     const value_id found = m_placer.new_value(n, suffix),
                    places = m_placer.new_constant(n, suffix, make_ints({static_cast<i64>(own.size())}, own));
-    node look = node_placer::helper(n, "Gather", suffix, {places, n.inputs[first + i]}, found);
-    look.version = 13;
+    placed.push_back(node_placer::helper(n, "Gather", suffix, {places, n.inputs[first + i]}, found, {}, 13));
     m_tables[found] = united;
     m_looked_up.insert(found);
     placed[0].inputs[first + i] = found;
-    placed.push_back(std::move(look));
   }
   m_placer.place(std::move(placed));
   return true;

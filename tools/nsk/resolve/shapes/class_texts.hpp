@@ -29,7 +29,7 @@ class class_texts {
  private:
   using table = std::shared_ptr<const std::vector<std::string>>;
 
-  value& at(value_id v) { return m_graph.values[static_cast<std::size_t>(v)]; }
+  value& at(value_id v) { return m_graph.at(v); }
   const table* of(value_id v);
   const table* of_input(const node& n, std::size_t i) { return i < n.inputs.size() ? of(n.inputs[i]) : nullptr; }
   table table_of(const std::vector<std::string>& texts, std::vector<std::int64_t>& positions);

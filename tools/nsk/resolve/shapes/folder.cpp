@@ -31,7 +31,7 @@ bool folder::folds(const node& n) const {
   if (n.domain.empty() && (n.op == "Shape" || n.op == "Size" || n.op == "EyeLike"))
     return m_lengths == nullptr || !m_lengths->reads_bounded(n);  // they read no elements
   return std::all_of(n.inputs.begin(), n.inputs.end(),
-                     [&](value_id v) { return v == no_value || m_graph.values[static_cast<std::size_t>(v)].constant; });
+                     [&](value_id v) { return v == no_value || m_graph.at(v).constant; });
 }
 
 void folder::make(std::int64_t elements, const std::string& who) {
@@ -48,10 +48,10 @@ void folder::make(std::int64_t elements, const std::string& who) {
 bool folder::pass_on(const node& n) {
   if (n.op != "Identity" || !n.domain.empty() || n.inputs.size() != 1 || n.outputs.size() != 1) return false;
   if (n.inputs[0] == no_value || n.outputs[0] == no_value) return false;
-  const value& from = m_graph.values[static_cast<std::size_t>(n.inputs[0])];
-  value& to = m_graph.values[static_cast<std::size_t>(n.outputs[0])];
+  const value& from = m_graph.at(n.inputs[0]);
+  value& to = m_graph.at(n.outputs[0]);
   if (!from.constant || !from.typed || from.type == element::string) return false;
-  to.declare(from.type, from.shape);
+  to.set(from.type, from.shape);
   to.constant = from.constant;
   return true;
 }
@@ -65,7 +65,7 @@ bool folder::run(const node& n) {
   double work = 1;
   for (std::size_t i = 0; i < n.inputs.size(); ++i) {
     if (n.inputs[i] == no_value) continue;
-    const value& v = m_graph.values[static_cast<std::size_t>(n.inputs[i])];
+    const value& v = m_graph.at(n.inputs[i]);
     if (!v.typed || v.type == element::string)
       refuse(describe(m_graph, n) + ": input '" + v.name + "' is no tensor of numbers");
     const bool needed = v.constant && (known || v.constant->count() <= max_looked_at);
@@ -82,8 +82,8 @@ bool folder::run(const node& n) {
   reference::infer_node(c);
   for (std::size_t i = 0; i < n.outputs.size(); ++i) {
     if (n.outputs[i] == no_value) continue;
-    value& v = m_graph.values[static_cast<std::size_t>(n.outputs[i])];
-    v.declare(c.output(i).type, c.out_shape(i));
+    value& v = m_graph.at(n.outputs[i]);
+    v.set(c.output(i).type, c.out_shape(i));
     const std::int64_t count = count_of(v.shape);
     if (count == 0) v.constant = std::make_shared<const array>(v.type, v.shape);
     if (!known) continue;
@@ -99,15 +99,12 @@ bool folder::run(const node& n) {
            " (2^30, and 4096 for each that it holds). Add --trust if the model is your own, or make one of its "
            "operands an "
            "input");
-  const auto is_constant = [&](value_id v) {
-    return v == no_value || m_graph.values[static_cast<std::size_t>(v)].constant;
-  };
+  const auto is_constant = [&](value_id v) { return v == no_value || m_graph.at(v).constant; };
   if (!known) return !n.outputs.empty() && std::all_of(n.outputs.begin(), n.outputs.end(), is_constant);
   std::vector<reference::typed_array> results = reference::evaluate_call(c);
   for (std::size_t i = 0; i < n.outputs.size(); ++i)
     if (n.outputs[i] != no_value)
-      m_graph.values[static_cast<std::size_t>(n.outputs[i])].constant =
-          std::make_shared<const array>(converted(results[i].data, results[i].type));
+      m_graph.at(n.outputs[i]).constant = std::make_shared<const array>(converted(results[i].data, results[i].type));
   return true;
 }
 

@@ -24,38 +24,32 @@ shape_t joined(const shape_t& shape) {
 
 /// A value of the joined shape that takes the name of `v`, which gets another one.
 value_id take_name(graph& g, value_id v, const char* what) {
-  value port = g.values[static_cast<std::size_t>(v)];
+  value port = g.at(v);
   const std::string name = port.name;
   std::string other = name + "/axes";
   while (g.find(other) != no_value) other += "_";
-  g.values[static_cast<std::size_t>(v)].name = other;
+  g.at(v).name = other;
   for (node& n : g.nodes) rename_captures(n, {{name, other}});
   port.shape = joined(port.shape);
   port.symbols.clear();
-  g.facts.notes.push_back(std::string(what) + " '" + name + "' has " +
-                          std::to_string(g.values[static_cast<std::size_t>(v)].shape.size()) +
+  g.facts.notes.push_back(std::string(what) + " '" + name + "' has " + std::to_string(g.at(v).shape.size()) +
                           " axes, and a tensor of the engine has 6: it is " + to_string(port.shape) +
                           " here, with the same elements in the same order");
   return g.add(std::move(port));
 }
 
 node reshape(graph& g, value_id from, value_id to) {
-  node n;
-  n.op = "Reshape";
-  n.name = g.values[static_cast<std::size_t>(to)].name + "/reshape";
-  n.version = speller::opset;
-  const shape_t& wanted = g.values[static_cast<std::size_t>(to)].shape;
-  array lengths = make_ints({static_cast<std::int64_t>(wanted.size())}, wanted);
-  n.inputs = {from, g.add(constant_value(n.name + "_shape", std::move(lengths)))};
-  n.outputs = {to};
-  return n;
+  const std::string name = g.at(to).name + "/reshape";
+  const shape_t wanted = g.at(to).shape;
+  const value_id shape = g.add_constant(name + "_shape", make_ints({static_cast<std::int64_t>(wanted.size())}, wanted));
+  return {"Reshape", "", name, speller::opset, {from, shape}, {to}, {}};
 }
 
 }
 
 void join_axes_of_inputs(graph& g) {
   for (value_id& v : g.inputs) {
-    if (!is_long(g.values[static_cast<std::size_t>(v)])) continue;
+    if (!is_long(g.at(v))) continue;
     const value_id port = take_name(g, v, "input");
     g.nodes.insert(g.nodes.begin(), reshape(g, port, v));
     v = port;
@@ -64,9 +58,9 @@ void join_axes_of_inputs(graph& g) {
 
 void join_axes_of_outputs(graph& g) {
   for (value_id& v : g.outputs) {
-    if (!is_long(g.values[static_cast<std::size_t>(v)])) continue;
+    if (!is_long(g.at(v))) continue;
     const value_id port = take_name(g, v, "output");
-    g.values[static_cast<std::size_t>(port)].constant = nullptr;
+    g.at(port).constant = nullptr;
     g.nodes.push_back(reshape(g, v, port));
     v = port;
   }

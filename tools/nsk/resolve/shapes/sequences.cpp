@@ -12,14 +12,12 @@ namespace {
 
 constexpr std::size_t max_length = 4096;
 
-bool has(const node& n, std::size_t i) { return i < n.inputs.size() && n.inputs[i] != no_value; }
-
 }
 
 void sequences::refuse(const node& n, const std::string& why) const { tool::refuse(describe(m_graph, n) + ": " + why); }
 
 const sequences::list& sequences::list_at(const node& n, std::size_t input) const {
-  const auto found = has(n, input) ? m_lists.find(n.inputs[input]) : m_lists.end();
+  const auto found = n.reads(input) ? m_lists.find(n.inputs[input]) : m_lists.end();
   if (found == m_lists.end())
     refuse(n, "input " + std::to_string(input) + " is no sequence whose length is known. The file is damaged");
   return found->second;
@@ -27,7 +25,7 @@ const sequences::list& sequences::list_at(const node& n, std::size_t input) cons
 
 /// A position from its input; `absent` where there is none. One that is `length` stands behind the last element.
 std::int64_t sequences::position(const node& n, std::size_t input, std::int64_t length, std::int64_t absent) const {
-  if (!has(n, input)) return absent;
+  if (!n.reads(input)) return absent;
   const value& v = at(n.inputs[input]);
   if (!v.constant || v.constant->count() != 1)
     refuse(n, "its position is computed at run time; sequences are taken apart at conversion. " +
@@ -72,11 +70,11 @@ bool sequences::change(const node& n) {
     for (const value_id v : n.inputs)
       if (v == no_value) refuse(n, "an element is missing. The file is damaged");
     made = n.inputs;
-  } else if (n.op == "Identity" && has(n, 0) && holds(n.inputs[0])) {
+  } else if (n.op == "Identity" && n.reads(0) && holds(n.inputs[0])) {
     made = list_at(n, 0);
   } else if (n.op == "SequenceInsert") {
     made = list_at(n, 0);
-    if (!has(n, 1)) refuse(n, "its element is missing. The file is damaged");
+    if (!n.reads(1)) refuse(n, "its element is missing. The file is damaged");
     const auto length = static_cast<std::int64_t>(made.size());
     made.insert(made.begin() + position(n, 2, length, length), n.inputs[1]);
   } else if (n.op == "SequenceErase") {
@@ -155,8 +153,7 @@ void sequences::concatenate(const node& n) {
 
 /// A graph for each element of the first sequence, and of the others.
 void sequences::map(const node& n) {
-  const auto found = n.attributes.find("body");
-  const auto* body = found == n.attributes.end() ? nullptr : std::get_if<std::shared_ptr<graph>>(&found->second);
+  const auto* body = n.find<std::shared_ptr<graph>>("body");
   if (body == nullptr || *body == nullptr || (*body)->inputs.size() != n.inputs.size() ||
       (*body)->outputs.size() < n.outputs.size())
     refuse(n, "its body is missing, or has other inputs or outputs. The file is damaged");
@@ -168,7 +165,7 @@ void sequences::map(const node& n) {
   for (std::size_t i = length; i-- > 0;) {  // the last one is placed first
     list inputs, outputs;
     for (std::size_t k = 0; k < n.inputs.size(); ++k) {
-      const bool whole = k != 0 && has(n, k) && !holds(n.inputs[k]);
+      const bool whole = k != 0 && n.reads(k) && !holds(n.inputs[k]);
       if (!whole && list_at(n, k).size() != length) refuse(n, "its sequences have different lengths");
       inputs.push_back(whole ? n.inputs[k] : list_at(n, k)[i]);
     }

@@ -35,7 +35,7 @@ class sequences {
   void map(const node& n);
   std::int64_t position(const node& n, std::size_t input, std::int64_t length, std::int64_t absent) const;
   std::int64_t axis(const node& n, std::int64_t rank) const;
-  const value& at(value_id v) const { return m_graph.values[static_cast<std::size_t>(v)]; }
+  const value& at(value_id v) const { return m_graph.at(v); }
   [[noreturn]] void refuse(const node& n, const std::string& why) const;
 
   graph& m_graph;

@@ -15,8 +15,7 @@ constexpr char continuation[] = "nsk_next_iteration";  // operator behind the no
 constexpr std::int64_t max_iterations = 1024;
 
 std::shared_ptr<graph> body_of(const graph& g, const node& n) {
-  const auto found = n.attributes.find("body");
-  const auto* body = found == n.attributes.end() ? nullptr : std::get_if<std::shared_ptr<graph>>(&found->second);
+  const auto* body = n.find<std::shared_ptr<graph>>("body");
   if (body == nullptr || *body == nullptr) refuse(describe(g, n) + ": its body is missing. The file is damaged");
   return *body;
 }
@@ -58,11 +57,9 @@ void unroller::select_branch(const node& n) {
       results[side].push_back(
           n.outputs[i] == no_value ? no_value : m_placer.new_value(n, (side == 0 ? "then_" : "else_") + number));
     if (n.outputs[i] == no_value) continue;
-    node select =
-        m_placer.helper(n, "Where", "output_" + number, {scalar, results[0].back(), results[1].back()}, n.outputs[i]);
-    select.attributes[same_shape_mark] = std::int64_t{1};
-    select.version = std::max(n.version, 9);  // older opsets have If, but no Where
-    m_placer.place(std::move(select));
+    m_placer.place(m_placer.helper(n, "Where", "output_" + number, {scalar, results[0].back(), results[1].back()},
+                                   n.outputs[i], {{same_shape_mark, std::int64_t{1}}},
+                                   std::max(n.version, 9)));  // older opsets have If, but no Where
   }
   forget_complete_selections();
   m_selections.push_back({m_placer.waiting(), n.inputs[0]});
@@ -208,8 +205,8 @@ void unroller::place_iteration(unrolling& u) {
     const std::string suffix = "slice_" + std::to_string(i) + "_" + number;
     const value_id index = m_placer.new_constant(u.n, suffix + "_index", make_ints({}, {position}));
     inputs.push_back(m_placer.new_value(u.n, suffix));
-    first.push_back(m_placer.helper(u.n, "Gather", suffix, {s.from, index}, inputs.back()));
-    first.back().attributes["axis"] = static_cast<std::int64_t>(s.axis);
+    first.push_back(m_placer.helper(u.n, "Gather", suffix, {s.from, index}, inputs.back(),
+                                    {{"axis", static_cast<std::int64_t>(s.axis)}}));
   }
   for (std::size_t i = 0; i < u.carried.size(); ++i) {
     u.carried[i] = m_placer.new_value(u.n, "carried_" + std::to_string(i) + "_" + number);
@@ -258,9 +255,8 @@ void unroller::place_collection(const unrolling& u, const unrolling::collected& 
     reshapes.push_back(m_placer.helper(u.n, "Reshape", suffix, {part, wide}, parts.back()));
   }
   if (c.backwards) std::reverse(parts.begin(), parts.end());
-  node join = m_placer.helper(u.n, "Concat", name, std::move(parts), output);
-  join.attributes["axis"] = static_cast<std::int64_t>(c.axis);
-  m_placer.place(std::move(join));
+  m_placer.place(
+      m_placer.helper(u.n, "Concat", name, std::move(parts), output, {{"axis", static_cast<std::int64_t>(c.axis)}}));
   m_placer.place(std::move(reshapes));
 }
 

@@ -13,7 +13,7 @@ constexpr int onnx_opset = 22;  // whose meaning the emitted nodes have
 value_id emitter::add_input(const std::string& name, element type, const shape_t& shape) {
   value v;
   v.name = name;
-  v.declare(type, shape);
+  v.set(type, shape);
   const value_id id = m_graph.add(std::move(v));
   m_graph.inputs.push_back(id);
   m_named.insert(id);
@@ -21,7 +21,7 @@ value_id emitter::add_input(const std::string& name, element type, const shape_t
 }
 
 value_id emitter::add_constant(const std::string& name, array a) {
-  return m_graph.add(constant_value(name, std::move(a)));
+  return m_graph.add_constant(name, std::move(a));
 }
 
 value_id emitter::constant(array a) {
