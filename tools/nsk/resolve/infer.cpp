@@ -157,7 +157,7 @@ class resolver {
         m_dequantizes(options.dequantize),
         m_tolerates(tolerates),
         m_dequantizer(g, folds, m_placer, [this](node n) { infer(std::move(n)); }),
-        m_products(g, m_placer),
+        m_products(m_placer),
         m_functions(m_placer, m_products) {
     m_folds.read_lengths(&m_bounded.lengths());
     if (trial != nullptr) m_lengths.emplace(g, folds, m_placer, *trial);

@@ -43,8 +43,7 @@ bool is_plain(const node& n) {
 }
 
 void integer_products::see(const node& n) {
-  if (!n.domain.empty() || n.inputs.empty() || n.inputs[0] == no_value || n.outputs.empty() || n.outputs[0] == no_value)
-    return;
+  if (!n.domain.empty() || !n.reads(0) || !n.gives(0)) return;
   if (n.op == "DequantizeLinear" && n.inputs.size() >= 2) m_widened.emplace(n.outputs[0], n);
   if (moves_elements(n)) follow_move(n);
   if (is_product(n) || is_sum(n) || is_limit(n) || is_weighted_mean(n)) m_made.emplace(n.outputs[0], n);
@@ -80,7 +79,7 @@ const node* integer_products::made(value_id v) const {
 }
 
 bool integer_products::is_constant(const node& n, std::size_t i, std::int64_t count) {
-  if (i >= n.inputs.size() || n.inputs[i] == no_value) return i == 2;  // a zero point of 0
+  if (!n.reads(i)) return i == 2;  // a zero point of 0
   const value& v = at(n.inputs[i]);
   if (v.constant == nullptr || (v.constant->count() != 1 && (v.constant->count() != count || v.shape.size() != 1)))
     return false;
@@ -113,7 +112,7 @@ bool integer_products::is_bias_of(const node& bias, const node& x, const node& w
     if (stored.constant->integer(i) == 0) continue;  // 0 in any unit
     if (!(std::abs(unit.number(unit.count() == 1 ? 0 : i) - wanted) <= 1e-5 * std::abs(wanted))) return false;
   }
-  if (bias.inputs.size() < 3 || bias.inputs[2] == no_value) return true;
+  if (!bias.reads(2)) return true;
   const array& zero = *at(bias.inputs[2]).constant;
   for (std::int64_t i = 0; i < zero.count(); ++i)
     if (zero.number(i) != 0) return false;
@@ -125,17 +124,17 @@ bool integer_products::stores_alike(const node& q, const node& wide) {
   const value& x = at(wide.inputs[0]);
   if (!is_constant(wide, 1, 1) || !is_constant(wide, 2, 1) || !x.typed || wide.integer("block_size", 0) != 0)
     return false;
-  const bool typed = q.inputs.size() > 2 && q.inputs[2] != no_value,
-             wide_typed = wide.inputs.size() > 2 && wide.inputs[2] != no_value;
-  const element type = typed ? at(q.inputs[2]).type : element::u8;
-  const double zero = typed ? at(q.inputs[2]).constant->number(0) : 0,
-               wide_zero = wide_typed ? at(wide.inputs[2]).constant->number(0) : 0,
-               scale = at(q.inputs[1]).constant->number(0);
-  return type == x.type && zero == wide_zero && scale == at(wide.inputs[1]).constant->number(0) && scale > 0;
+  const double scale = at(q.inputs[1]).constant->number(0);
+  return stored_type(q) == x.type && zero_point(q) == zero_point(wide) &&
+         scale == at(wide.inputs[1]).constant->number(0) && scale > 0;
 }
 
+element integer_products::stored_type(const node& q) { return q.reads(2) ? at(q.inputs[2]).type : element::u8; }
+
+double integer_products::zero_point(const node& n) { return n.reads(2) ? at(n.inputs[2]).constant->number(0) : 0; }
+
 value_id integer_products::zero_of(const node& wide, element type) {
-  if (wide.inputs.size() > 2 && wide.inputs[2] != no_value) return wide.inputs[2];
+  if (wide.reads(2)) return wide.inputs[2];
   return m_placer.new_constant(wide, "zero", array(type, {}));
 }
 
@@ -156,7 +155,7 @@ std::optional<node> integer_products::product(const node& q, const node& made) {
                                                                             ? 0
                                                                             : static_cast<std::int64_t>(rank) - 1;
   if (!is_stored_alike(*x, -1, stored_x.shape.size()) || !is_stored_alike(*w, channels, rank)) return std::nullopt;
-  const bool biased = inputs > 2 && made.inputs[2] != no_value;
+  const bool biased = made.reads(2);
   const node* bias = biased ? widened(made.inputs[2]) : nullptr;
   if (biased && (bias == nullptr || !is_bias_of(*bias, *x, *w))) return std::nullopt;
 
@@ -172,9 +171,7 @@ std::optional<node> integer_products::product(const node& q, const node& made) {
   if (scales != at(n.inputs[5]).constant->count() && at(n.inputs[5]).constant->count() != 1) return std::nullopt;
   if (gemm) n.inputs.push_back(biased ? bias->inputs[0] : no_value);
   n.inputs.push_back(q.inputs[1]);
-  n.inputs.push_back(q.inputs.size() > 2 && q.inputs[2] != no_value
-                         ? q.inputs[2]
-                         : m_placer.new_constant(q, "zero", array(element::u8, {})));
+  n.inputs.push_back(zero_of(q, element::u8));
   if (conv && biased) n.inputs.push_back(bias->inputs[0]);
   return n;
 }
@@ -213,7 +210,7 @@ bool integer_products::limits_of(const node& limit, double& low, double& high) {
     return low <= high;
   }
   for (const std::size_t i : {1, 2}) {
-    if (i >= limit.inputs.size() || limit.inputs[i] == no_value) continue;
+    if (!limit.reads(i)) continue;
     const value& v = at(limit.inputs[i]);
     if (v.constant == nullptr || v.constant->count() != 1) return false;
     (i == 1 ? low : high) = v.constant->number(0);
@@ -222,10 +219,8 @@ bool integer_products::limits_of(const node& limit, double& low, double& high) {
 }
 
 std::int64_t integer_products::stored_number(const node& q, double real) {
-  const bool typed = q.inputs.size() > 2 && q.inputs[2] != no_value;
   return reference::stored(static_cast<float>(real) / static_cast<float>(at(q.inputs[1]).constant->number(0)),
-                           typed ? at(q.inputs[2]).constant->integer(0) : 0,
-                           *range_of_stored(typed ? at(q.inputs[2]).type : element::u8));
+                           static_cast<std::int64_t>(zero_point(q)), *range_of_stored(stored_type(q)));
 }
 
 bool integer_products::replace_mean(const node& q, const node& mean) {
@@ -257,17 +252,15 @@ bool integer_products::widens_bytes(const node& wide) {
 }
 
 bool integer_products::stores_bytes(const node& q) {
-  if (q.op != "QuantizeLinear" || !q.domain.empty() || q.inputs.size() < 2 || q.inputs[0] == no_value ||
-      q.outputs.empty() || q.outputs[0] == no_value || q.integer("block_size", 0) != 0)
+  if (q.op != "QuantizeLinear" || !q.domain.empty() || !q.reads(0) || q.inputs.size() < 2 || !q.gives(0) ||
+      q.integer("block_size", 0) != 0)
     return false;
-  if (q.inputs[1] == no_value || !is_constant(q, 1, 1) || !is_constant(q, 2, 1)) return false;
-  const bool typed = q.inputs.size() > 2 && q.inputs[2] != no_value;
-  return typed ? is_byte(at(q.inputs[2]).type) : q.integer("output_dtype", 0) <= 2;
+  if (!is_constant(q, 1, 1) || !is_constant(q, 2, 1)) return false;
+  return q.reads(2) ? is_byte(stored_type(q)) : q.integer("output_dtype", 0) <= 2;
 }
 
 bool integer_products::replace(const node& q) {
   if (!stores_bytes(q)) return false;
-  const bool typed = q.inputs.size() > 2 && q.inputs[2] != no_value;
   if (const node* same = widened(q.inputs[0]); same != nullptr && stores_alike(q, *same)) {
     m_placer.place(node_placer::helper(q, "Identity", "stored", {same->inputs[0]}, q.outputs[0]));
     return true;
@@ -285,29 +278,20 @@ bool integer_products::replace(const node& q) {
                                  : is_product(*source) ? product(q, *source)
                                                        : std::nullopt;
   if (!integers) return false;
-  const element type = typed ? at(q.inputs[2]).type : element::u8;
-  const integer_range range = *range_of_stored(type);
-  const bool bounded_below = std::isfinite(low) && stored_number(q, low) > range.low,
-             bounded_above = std::isfinite(high) && stored_number(q, high) < range.high;
-  const auto constant = [&](double real, const char* suffix) {
-    array number(type, {});
-    number.set_integer(0, stored_number(q, real));
-    return m_placer.new_constant(q, suffix, std::move(number));
-  };
+  const integer_range range = *range_of_stored(stored_type(q));
   // nodes wait last first: the limits go before what makes their input
   std::vector<node> after;
   value_id result = q.outputs[0];
-  if (bounded_above) {
-    const value_id before = m_placer.new_value(q, "at_most");
-    after.push_back(m_placer.helper(q, "Min", "at_most", {before, constant(high, "upper")}, result));
+  const auto hold = [&](const char* op, const char* suffix, double real, const char* name) {
+    const value_id before = m_placer.new_value(q, suffix);
+    array number(stored_type(q), {});
+    number.set_integer(0, stored_number(q, real));
+    const value_id limit = m_placer.new_constant(q, name, std::move(number));
+    after.push_back(m_placer.helper(q, op, suffix, {before, limit}, result, {}, 13));
     result = before;
-  }
-  if (bounded_below) {
-    const value_id before = m_placer.new_value(q, "at_least");
-    after.push_back(m_placer.helper(q, "Max", "at_least", {before, constant(low, "lower")}, result));
-    result = before;
-  }
-  for (node& n : after) n.version = 13;
+  };
+  if (std::isfinite(high) && stored_number(q, high) < range.high) hold("Min", "at_most", high, "upper");
+  if (std::isfinite(low) && stored_number(q, low) > range.low) hold("Max", "at_least", low, "lower");
   integers->outputs = {result};
   after.push_back(std::move(*integers));
   m_placer.place(std::move(after));

@@ -11,7 +11,7 @@ namespace nsk::tool {
 
 class integer_products {
  public:
-  integer_products(const graph& g, node_placer& placer) : m_graph(g), m_placer(placer) {}
+  explicit integer_products(node_placer& placer) : m_placer(placer) {}
 
   /// Remembers a node that may be part of a product, before anything is folded.
   void see(const node& n);
@@ -35,6 +35,9 @@ class integer_products {
   bool is_constant(const node& n, std::size_t i, std::int64_t count);
   bool is_stored_alike(const node& wide, std::int64_t axis, std::size_t rank);
   bool is_bias_of(const node& bias, const node& x, const node& w);
+  /// What a QuantizeLinear makes of real numbers: the type, and the number that 0 is, also of a DequantizeLinear.
+  element stored_type(const node& q);
+  double zero_point(const node& n);
   value_id zero_of(const node& wide, element type);
   bool limits_of(const node& limit, double& low, double& high);
   std::optional<node> product(const node& q, const node& made);
@@ -42,7 +45,6 @@ class integer_products {
   /// What QuantizeLinear `q` makes of a real number.
   std::int64_t stored_number(const node& q, double real);
 
-  const graph& m_graph;
   node_placer& m_placer;
   std::map<value_id, node> m_widened, m_made;  ///< by their results
 };
