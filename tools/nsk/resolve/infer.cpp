@@ -17,7 +17,6 @@
 #include "resolve/integers/integer_products.hpp"
 #include "resolve/shapes/joined_axes.hpp"
 #include "resolve/lengths/length_reader.hpp"
-#include "resolve/shapes/linear_classifier.hpp"
 #include "resolve/lengths/other_lengths.hpp"
 #include "resolve/ports.hpp"
 #include "resolve/shapes/sequences.hpp"
@@ -139,6 +138,23 @@ void check_size(const graph& g) {
   check(g.nodes.size(), max_nodes, "nodes after folding");
   check(g.inputs.size(), max_ports, "inputs");
   check(g.outputs.size(), max_ports, "outputs");
+}
+
+/// Gives a LinearClassifier of two classes and one score the score of the other class, where that is logistic or
+/// nothing reads it.
+void complete_linear_classifier(node& n) {
+  if (n.op != "LinearClassifier" || n.domain != "ai.onnx.ml") return;
+  if (n.gives(1) && n.text("post_transform", "NONE") != "LOGISTIC")
+    return;  // runtimes differ in the other class's score
+  const auto* offsets = n.find<std::vector<float>>("intercepts");
+  if (n.find<std::vector<float>>("coefficients") == nullptr || offsets == nullptr || offsets->size() != 1) return;
+  if (n.integers("classlabels_ints").size() != 2) return;
+  for (const char* key : {"coefficients", "intercepts"}) {
+    auto& numbers = std::get<std::vector<float>>(n.attributes[key]);
+    const std::vector<float> second = numbers;
+    for (float& v : numbers) v = -v;
+    numbers.insert(numbers.end(), second.begin(), second.end());
+  }
 }
 
 /// Looks at the nodes of a graph in order: places what graphs inside them compute, infers and folds the others.
