@@ -2,15 +2,77 @@
 /// What shows that a graph for other lengths may not be what the source's author would export for them
 /// (length_view.hpp).
 #include <algorithm>
+#include <set>
 
 #include "errors.hpp"
+#include "graph/operator_kinds.hpp"
 #include "resolve/lengths/length_view.hpp"
-#include "resolve/lengths/operator_kinds.hpp"
 
 namespace nsk::tool {
 namespace {
 
 using list = std::vector<std::int64_t>;
+
+/// Operators beside those that move elements, reduce, or compute element by element, which compute the same of axes of
+/// any length, or whose numbers length_readings.cpp looks at.
+const std::set<std::string> known_for_any_length = {"Conv",
+                                                    "ConvTranspose",
+                                                    "Einsum",
+                                                    "CastLike",
+                                                    "Gemm",
+                                                    "MatMul",
+                                                    "Det",
+                                                    "BatchNormalization",
+                                                    "InstanceNormalization",
+                                                    "GroupNormalization",
+                                                    "LayerNormalization",
+                                                    "RMSNormalization",
+                                                    "MeanVarianceNormalization",
+                                                    "LRN",
+                                                    "LpNormalization",
+                                                    "Softmax",
+                                                    "LogSoftmax",
+                                                    "Hardmax",
+                                                    "MaxPool",
+                                                    "AveragePool",
+                                                    "LpPool",
+                                                    "GlobalAveragePool",
+                                                    "GlobalMaxPool",
+                                                    "GlobalLpPool",
+                                                    "RandomNormalLike",
+                                                    "RandomUniformLike",
+                                                    "Multinomial",
+                                                    "Bernoulli",
+                                                    "RNN",
+                                                    "GRU",
+                                                    "LSTM",
+                                                    "ArgMax",
+                                                    "ArgMin",
+                                                    "CumSum",
+                                                    "Resize",
+                                                    "Upsample",
+                                                    "GatherElements",
+                                                    "GatherND",
+                                                    "GridSample",
+                                                    "Scatter",
+                                                    "ScatterElements",
+                                                    "ScatterND",
+                                                    "TopK",
+                                                    "NonZero",
+                                                    "OneHot",
+                                                    "Compress",
+                                                    "Trilu",
+                                                    "ReverseSequence",
+                                                    "Shape",
+                                                    "Size",
+                                                    "DepthToSpace",
+                                                    "SpaceToDepth",
+                                                    "NonMaxSuppression",
+                                                    "RoiAlign",
+                                                    "EyeLike",
+                                                    "DequantizeLinear",
+                                                    "QuantizeLinear"};
+
 /// Whether all elements of a constant are the same.
 bool is_uniform(const array& a) {
   for (std::int64_t i = 1; i < a.count(); ++i)
@@ -25,8 +87,9 @@ bool has_positive(const array& a) {
 }
 
 void check_ambiguous_unknown(length_view& view, const node& n) {
-  const bool known = n.domain.empty() && (suits_any_length(n.op) || broadcasts(n.op) || is_of_elements(n.op));
-  if (!known)
+  const bool known = known_for_any_length.count(n.op) != 0 || moves_elements(n.op) || n.op.rfind("Reduce", 0) == 0 ||
+                     broadcasts(n.op) || is_of_elements(n.op);
+  if (!known || !n.domain.empty())
     throw no_reading({describe(view.the_graph(), n) + ": it is not known how its numbers follow from other lengths"});
 }
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "resolve/lengths/operator_kinds.hpp"
+#include "graph/operator_kinds.hpp"
 
 namespace nsk::tool {
 namespace {
@@ -16,7 +16,8 @@ bool finds_positions(const node& n) {
 
 /// Whether sums and indices of an operand are still such in the result.
 bool passes_on(const node& n) {
-  return moves_elements(n.op) || broadcasts(n.op) || is_of_elements(n.op) || n.op.rfind("Reduce", 0) == 0;
+  return moves_elements(n.op) || broadcasts(n.op) || is_of_elements(n.op) || n.op.rfind("Reduce", 0) == 0 ||
+         n.op == "DequantizeLinear" || n.op == "QuantizeLinear";
 }
 
 void add_sum(length_origin& to, std::int64_t was, std::int64_t now) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Operators by what they have in common when lengths change.
+/// Operators by how elements of their results come about.
 #include <string>
 
 namespace nsk::tool {
@@ -11,7 +11,5 @@ bool broadcasts(const std::string& op);
 bool moves_elements(const std::string& op);
 /// Whether it is a function of one element, which looks at no lengths.
 bool is_of_elements(const std::string& op);
-/// Whether it computes the same of axes of any length, or has numbers that length_readings.cpp looks at.
-bool suits_any_length(const std::string& op);
 
 }
