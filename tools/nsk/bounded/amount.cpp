@@ -19,6 +19,12 @@ std::string text(const amount& a) {
 
 }
 
+std::vector<amount> whole(const shape_t& shape) {
+  std::vector<amount> axes;
+  for (const i64 length : shape) axes.push_back(number(length));
+  return axes;
+}
+
 amount counts::known(const std::string& key, const count_origin& origin) {
   const auto [at, is_new] = m_keys.emplace(key, static_cast<int>(m_list.size()));
   if (is_new) m_list.push_back(origin);

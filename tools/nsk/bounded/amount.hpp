@@ -25,6 +25,8 @@ struct amount {
 };
 
 inline amount number(i64 n) { return {-1, 0, n}; }
+/// All elements along each axis.
+std::vector<amount> whole(const shape_t& shape);
 
 /// Where a count comes from: an operator that chooses, an amount held between limits, or a sum of amounts.
 struct count_origin {

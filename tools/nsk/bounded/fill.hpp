@@ -14,6 +14,9 @@ namespace nsk::tool::bounded {
 /// Returns `g` with the nodes that compute on used elements only; nsk.Length becomes the number that was counted.
 graph filled(const graph& g);
 
+/// Fills nodes whose operands say lengths: these become constants, what they are at most.
+void fill_with_constants(filler& f);
+
 /// What the rules of the second column write with.
 class filler : public node_writer {
  public:

@@ -60,12 +60,7 @@ bool lengths::reads_count(const node& n) const {
   return std::any_of(n.inputs.begin(), n.inputs.end(), [&](value_id v) { return m_from_counts.count(v) != 0; });
 }
 
-std::vector<amount> lengths::axes(value_id v) const {
-  if (is_bounded(v)) return facts(v)->axes;
-  std::vector<amount> whole;
-  for (const i64 length : at(v).shape) whole.push_back(number(length));
-  return whole;
-}
+std::vector<amount> lengths::axes(value_id v) const { return is_bounded(v) ? facts(v)->axes : whole(at(v).shape); }
 
 std::vector<amount> lengths::numbers(value_id v) const {
   if (const value_facts* f = facts(v); f != nullptr && !f->numbers.empty()) return f->numbers;
@@ -172,7 +167,7 @@ std::set<std::string> bounded_outputs(const graph& g) {
   lengths l(g);
   for (const node& n : g.nodes) l.follow(n);
   for (const value_id v : g.outputs)
-    if (l.is_bounded(v)) names.insert(g.values[static_cast<std::size_t>(v)].name);
+    if (l.is_bounded(v)) names.insert(g.at(v).name);
   return names;
 }
 

@@ -62,7 +62,7 @@ class lengths {
   const graph& source() const { return m_graph; }
 
  private:
-  const value& at(value_id v) const { return m_graph.values[static_cast<std::size_t>(v)]; }
+  const value& at(value_id v) const { return m_graph.at(v); }
 
   value_id named_in_source(value_id v) const;
 

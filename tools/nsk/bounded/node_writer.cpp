@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 
 #include "graph/onnx_type.hpp"
 #include "reference/run_node.hpp"
@@ -14,18 +15,12 @@ constexpr int helper_version = 17;
 
 std::int64_t onnx_of(element t) { return number_of(onnx_type_of(t)); }
 
-std::string unused_name(std::set<std::string>& names, const std::string& name) {
-  std::string free = name;
-  for (int i = 2; !names.insert(free).second; ++i) free = name + "_" + std::to_string(i);
-  return free;
-}
-
 }
 
 node_writer::node_writer(const graph& g) : m_made(g) {
   m_made.nodes.clear();
-  for (const value& v : g.values) m_value_names.insert(v.name);
-  for (const node& n : g.nodes) m_node_names.insert(n.name);
+  for (const value& v : g.values) m_value_names.take(v.name);
+  for (const node& n : g.nodes) m_node_names.take(n.name);
 }
 
 void node_writer::place_with(const std::vector<value_id>& inputs) {
@@ -42,7 +37,7 @@ value_id node_writer::new_value(const std::string& name, element type, const sha
 
 value_id node_writer::new_value(const std::string& name) {
   value v;
-  v.name = unused_name(m_value_names, name);
+  v.name = m_value_names.unique(name);
   return m_made.add(std::move(v));
 }
 
@@ -67,35 +62,23 @@ value_id node_writer::place_new(node n) {
 
 value_id node_writer::emit(const std::string& op, const std::vector<value_id>& inputs,
                            const std::map<std::string, attribute>& attributes, value_id output) {
-  node n;
-  n.op = op;
-  n.version = helper_version;
-  n.name = unused_name(m_node_names, m_node->name + "/" + op);
-  n.inputs = inputs;
-  n.attributes = attributes;
-  n.outputs = {output != no_value ? output : new_value(n.name + "/result")};
-  return place_new(std::move(n));
+  const std::string name = m_node_names.unique(m_node->name + "/" + op);
+  const value_id result = output != no_value ? output : new_value(name + "/result");
+  return place_new({op, "", name, helper_version, inputs, {result}, attributes});
 }
 
 value_id node_writer::emit_beside(const node& by, const std::string& suffix, const std::string& op,
                                   const std::vector<value_id>& inputs,
                                   const std::map<std::string, attribute>& attributes, value_id output) {
-  node n;
-  n.op = op;
-  n.version = by.version;
-  n.name = unused_name(m_node_names, by.name + "/" + suffix);
-  n.inputs = inputs;
-  n.attributes = attributes;
-  n.outputs = {output != no_value ? output : new_value(by.name + "/" + suffix)};
-  return place_new(std::move(n));
+  const std::string name = by.name + "/" + suffix;
+  const value_id result = output != no_value ? output : new_value(name);
+  return place_new({op, "", m_node_names.unique(name), by.version, inputs, {result}, attributes});
 }
 
 value_id node_writer::constant(array a) { return constant(std::move(a), m_node->name + "/constant"); }
 
 value_id node_writer::constant(array a, const std::string& name) {
-  const value_id v = new_value(name);
-  made(v).hold(std::move(a));
-  return v;
+  return m_made.add_constant(m_value_names.unique(name), std::move(a));
 }
 
 value_id node_writer::integers(const shape_t& shape, const std::vector<i64>& values, element type) {

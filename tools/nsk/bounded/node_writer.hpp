@@ -2,11 +2,11 @@
 #pragma once
 /// Writes nodes beside others into a graph whose values have types and shapes.
 #include <map>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "graph/graph.hpp"
+#include "graph/names.hpp"
 
 namespace nsk::tool::bounded {
 
@@ -21,7 +21,7 @@ class node_writer {
   explicit node_writer(const graph& g);
 
   graph& made() { return m_made; }
-  value& made(value_id v) { return m_made.values[static_cast<std::size_t>(v)]; }
+  value& made(value_id v) { return m_made.at(v); }
   /// Helpers are named after `n` from here on.
   void begin(const node& n) { m_node = &n; }
   const node& op() const { return *m_node; }
@@ -55,7 +55,7 @@ class node_writer {
  private:
   graph m_made;
   const node* m_node = nullptr;
-  std::set<std::string> m_value_names, m_node_names;
+  name_pool m_value_names, m_node_names;
 };
 
 }

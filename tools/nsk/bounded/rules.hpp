@@ -3,7 +3,7 @@
 /// The table of what operators do behind bounded results, one row per operator: which axes of the result have how many
 /// used elements, and how the engine computes it although its tensors have places that are not used. What has no row is
 /// refused.
-#include <set>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -22,8 +22,8 @@ class interpretation {
   lengths& all() { return m_lengths; }
   counts& known_counts() const { return m_lengths.known_counts(); }
   std::size_t input_count() const { return m_node.inputs.size(); }
-  bool has(std::size_t i) const { return i < m_node.inputs.size() && m_node.inputs[i] != no_value; }
-  bool wants(std::size_t o) const { return o < m_node.outputs.size() && m_node.outputs[o] != no_value; }
+  bool has(std::size_t i) const { return m_node.reads(i); }
+  bool wants(std::size_t o) const { return m_node.gives(o); }
   const value& input(std::size_t i) const { return at(m_node.inputs[i]); }
   const shape_t& shape(std::size_t i) const { return input(i).shape; }
   const shape_t& out_shape(std::size_t o = 0) const { return at(m_node.outputs[o]).shape; }
@@ -47,7 +47,7 @@ class interpretation {
   bool picks(std::size_t i) const;
 
  private:
-  const value& at(value_id v) const { return m_lengths.source().values[static_cast<std::size_t>(v)]; }
+  const value& at(value_id v) const { return m_lengths.source().at(v); }
 
   lengths& m_lengths;
   const node& m_node;
@@ -58,6 +58,15 @@ struct rule {
   /// Null: each used element is computed from used ones as the operator stands.
   void (*fill)(filler&) = nullptr;
 };
+using rule_table = std::map<std::string, rule>;
+
+// One function per file of rules.
+void add_line_rules(rule_table& t);
+void add_move_rules(rule_table& t);
+void add_place_rules(rule_table& t);
+
+/// The rule of operators each element of whose result is computed from the elements at its place.
+void follow_elementwise(interpretation& r);
 
 /// Null for operators that are not in the table.
 const rule* find_rule(const node& n);
@@ -66,8 +75,6 @@ bool shapes_by_values(const node& n);
 
 /// Axes over which an operator with an attribute or operand `axes` reduces, one flag per axis of its operand.
 std::vector<bool> reduced_axes(const interpretation& r);
-/// Axes over which Softmax and its like, CumSum, TopK, ArgMax and LpNormalization compute, one flag per axis.
-std::vector<bool> computed_axes(const interpretation& r);
 
 /// What Slice takes along one axis.
 struct slice_part {
@@ -76,73 +83,8 @@ struct slice_part {
   i64 step;
 };
 std::vector<slice_part> slice_parts(const interpretation& r);
-/// Elements that Pad adds before and behind each axis.
-struct pad_widths {
-  std::vector<i64> before;
-  std::vector<amount> after;
-};
-pad_widths pads_of(const interpretation& r);
 
 /// Notes the numbers that integer arithmetic makes of counts. Returns whether there are any.
 bool follow_numbers(interpretation& r);
-
-// Rules of the first column.
-void follow_elementwise(interpretation& r);
-void follow_reduction(interpretation& r);
-void follow_lines(interpretation& r);
-void follow_arg(interpretation& r);
-void follow_top_k(interpretation& r);
-void follow_layer_norm(interpretation& r);
-void follow_rows(interpretation& r);
-void follow_resize(interpretation& r);
-void follow_mat_mul(interpretation& r);
-void follow_gemm(interpretation& r);
-void follow_transpose(interpretation& r);
-void follow_squeeze(interpretation& r);
-void follow_unsqueeze(interpretation& r);
-void follow_reshape(interpretation& r);
-void follow_flatten(interpretation& r);
-void follow_concat(interpretation& r);
-void follow_split(interpretation& r);
-void follow_slice(interpretation& r);
-void follow_pad(interpretation& r);
-void follow_tile(interpretation& r);
-void follow_expand(interpretation& r);
-void follow_constant_of_shape(interpretation& r);
-void follow_range(interpretation& r);
-void follow_gather(interpretation& r);
-void follow_gather_elements(interpretation& r);
-void follow_gather_nd(interpretation& r);
-void follow_scatter_elements(interpretation& r);
-void follow_scatter_nd(interpretation& r);
-void follow_one_hot(interpretation& r);
-void follow_regions(interpretation& r);
-void follow_chosen(interpretation& r);
-void follow_unique(interpretation& r);
-void follow_suppression(interpretation& r);
-void follow_length(interpretation& r);
-
-// Of the second.
-void fill_divisor(filler& f);
-void fill_reduction(filler& f);
-void fill_mean(filler& f);
-void fill_lines(filler& f);
-void fill_top_k(filler& f);
-void fill_mat_mul(filler& f);
-void fill_concat(filler& f);
-void fill_slice(filler& f);
-void fill_pad(filler& f);
-void fill_with_constants(filler& f);
-void fill_constant_of_shape(filler& f);
-void fill_range(filler& f);
-void fill_gather(filler& f);
-void fill_gather_elements(filler& f);
-void fill_gather_nd(filler& f);
-void fill_scatter(filler& f);
-void fill_regions(filler& f);
-void fill_chosen(filler& f);
-void fill_unique(filler& f);
-void fill_suppression(filler& f);
-void fill_numbers(filler& f);
 
 }

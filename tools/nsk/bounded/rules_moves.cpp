@@ -1,12 +1,53 @@
 // SPDX-License-Identifier: MIT
-/// Used elements behind operators that move or repeat elements.
+/// Operators that move or repeat elements.
 #include <algorithm>
 #include <limits>
 
-#include "bounded/rules.hpp"
-#include "errors.hpp"
+#include "bounded/fill.hpp"
+#include "reference/operators.hpp"
 
 namespace nsk::tool::bounded {
+
+std::vector<slice_part> slice_parts(const interpretation& r) {
+  std::vector<amount> lists[2];
+  std::vector<i64> axes, steps;
+  if (r.op().version < 10) {
+    for (const std::size_t i : {0, 1})
+      for (const i64 v : r.op().integers(i == 0 ? "starts" : "ends")) lists[i].push_back(number(v));
+    axes = r.op().integers("axes");
+  } else {
+    lists[0] = r.numbers(1);
+    lists[1] = r.numbers(2);
+    if (r.has(3)) axes = r.constants(3);
+    if (r.has(4)) steps = r.constants(4);
+  }
+  std::vector<slice_part> parts;
+  for (std::size_t i = 0; i < lists[0].size() && i < lists[1].size(); ++i) {
+    const std::size_t axis = i < axes.size() ? r.axis(axes[i], r.rank(0)) : i;
+    const amount length = r.axes(0)[axis];
+    slice_part p{axis, lists[0][i], lists[1][i], i < steps.size() ? steps[i] : 1};
+    if (p.end.varies() && r.known_counts().low(p.end) < 0)
+      r.refuse("what is taken ends at a place that may be counted from the end");
+    for (amount* a : {&p.start, &p.end}) {
+      if (a->varies() || a->plus >= 0) continue;
+      const std::optional<amount> from_end = added(length, *a, 1);
+      *a = p.step > 0 && from_end ? *from_end : *a;
+    }
+    if (p.step > 0 && !length.varies())
+      for (amount* a : {&p.start, &p.end})
+        if (!a->varies()) a->plus = std::clamp<i64>(a->plus, 0, length.plus);
+    parts.push_back(p);
+  }
+  return parts;
+}
+
+void fill_with_constants(filler& f) {
+  std::vector<value_id> inputs = f.op().inputs;
+  for (value_id& v : inputs)
+    if (const auto a = v == no_value ? nullptr : f.known().maximum_of(f.op(), v)) v = f.constant(*a);
+  f.place_with(inputs);
+}
+
 namespace {
 
 i64 product_of(const shape_t& s, std::size_t first, std::size_t last) {
@@ -42,12 +83,9 @@ void reshape_axis(interpretation& r, std::size_t from, std::size_t to) {
   const std::optional<amount> elements = product(r.axes(0)[from], number(inner_x)),
                               made = elements && inner_y != 0 ? quotient(*elements, inner_y) : std::nullopt;
   if (!made || product_of(x, 0, from) != product_of(y, 0, to)) r.refuse(0, "they are merged with other elements");
-  std::vector<amount> axes;
-  for (const i64 length : y) axes.push_back(number(length));
+  std::vector<amount> axes = whole(y);
   axes[to] = *made;
   r.result(0, axes, r.picks(0));
-}
-
 }
 
 void follow_transpose(interpretation& r) {
@@ -143,39 +181,6 @@ void follow_split(interpretation& r) {
   }
 }
 
-std::vector<slice_part> slice_parts(const interpretation& r) {
-  std::vector<amount> lists[2];
-  std::vector<i64> axes, steps;
-  if (r.op().version < 10) {
-    for (const std::size_t i : {0, 1})
-      for (const i64 v : r.op().integers(i == 0 ? "starts" : "ends")) lists[i].push_back(number(v));
-    axes = r.op().integers("axes");
-  } else {
-    lists[0] = r.numbers(1);
-    lists[1] = r.numbers(2);
-    if (r.has(3)) axes = r.constants(3);
-    if (r.has(4)) steps = r.constants(4);
-  }
-  std::vector<slice_part> parts;
-  for (std::size_t i = 0; i < lists[0].size() && i < lists[1].size(); ++i) {
-    const std::size_t axis = i < axes.size() ? r.axis(axes[i], r.rank(0)) : i;
-    const amount length = r.axes(0)[axis];
-    slice_part p{axis, lists[0][i], lists[1][i], i < steps.size() ? steps[i] : 1};
-    if (p.end.varies() && r.known_counts().low(p.end) < 0)
-      r.refuse("what is taken ends at a place that may be counted from the end");
-    for (amount* a : {&p.start, &p.end}) {
-      if (a->varies() || a->plus >= 0) continue;
-      const std::optional<amount> from_end = added(length, *a, 1);
-      *a = p.step > 0 && from_end ? *from_end : *a;
-    }
-    if (p.step > 0 && !length.varies())
-      for (amount* a : {&p.start, &p.end})
-        if (!a->varies()) a->plus = std::clamp<i64>(a->plus, 0, length.plus);
-    parts.push_back(p);
-  }
-  return parts;
-}
-
 void follow_slice(interpretation& r) {
   std::vector<amount> axes = r.axes(0);
   counts& c = r.known_counts();
@@ -203,6 +208,12 @@ void follow_slice(interpretation& r) {
   }
   r.result(0, axes, r.picks(0));
 }
+
+/// Elements that Pad adds before and behind each axis.
+struct pad_widths {
+  std::vector<i64> before;
+  std::vector<amount> after;
+};
 
 pad_widths pads_of(const interpretation& r) {
   const std::size_t rank = r.rank(0);
@@ -276,16 +287,61 @@ void follow_expand(interpretation& r) {
   r.result(0, axes);
 }
 
-void follow_constant_of_shape(interpretation& r) { r.result(0, r.numbers(0)); }
+/// Where unused elements come before others, the used ones are moved together.
+void fill_concat(filler& f) {
+  const node& n = f.op();
+  const std::size_t axis = f.at().axis(n.integer("axis", 1), f.at().out_shape().size());
+  bool ends = false, gap = false;
+  for (std::size_t i = 0; i < n.inputs.size(); ++i) {
+    gap = gap || ends;
+    ends = ends || f.at().axes(i)[axis].varies();
+  }
+  if (!gap) return f.place(n);
+  std::vector<value_id> masks;
+  for (std::size_t i = 0; i < n.inputs.size(); ++i) {
+    const i64 length = f.made(n.inputs[i]).shape[axis];
+    masks.push_back(f.is_used(f.at().axes(i)[axis], length, 0, 1));
+  }
+  const value_id all = f.emit("Concat", n.inputs, {{"axis", static_cast<i64>(axis)}}),
+                 used = f.emit("Concat", masks, {{"axis", i64{0}}});
+  f.emit("Compress", {all, used},
+         {{"axis", static_cast<i64>(axis)}, {reference::suppression_bound, f.at().out_shape()[axis]}}, n.outputs[0]);
+}
 
-/// A Range between numbers that follow from counts; others choose (follow_chosen).
-void follow_range(interpretation& r) {
-  if (chooses(r.op())) return follow_chosen(r);
-  const amount start = r.numbers(0).at(0), limit = r.numbers(1).at(0), step = r.numbers(2).at(0);
-  if (start.varies() || step != number(1)) r.refuse("it does not go from a constant to their number in steps of 1");
-  const std::optional<amount> length = added(limit, start, -1);
-  if (!length) r.refuse("its length is not known");
-  r.result(0, {r.known_counts().clamped(*length, 0, std::numeric_limits<i64>::max())}, true);
+/// Places behind the last used one hold what is padded with.
+void fill_pad(filler& f) {
+  const node& n = f.op();
+  const pad_widths pads = pads_of(f.at());
+  std::vector<bool> padded(f.at().rank(0), false);
+  for (std::size_t d = 0; d < padded.size(); ++d) padded[d] = pads.before[d] != 0 || pads.after[d] != number(0);
+  std::vector<value_id> inputs = n.inputs;
+  if (f.varies(inputs[0], padded)) {
+    value_id other = f.at().has(2) ? f.reshaped(inputs[2], {}) : f.neutral_of(f.made(inputs[0]).type, neutral::zero);
+    if (n.version < 11) {
+      array a(f.made(inputs[0]).type, {});
+      a.set(0, static_cast<double>(n.number("value", 0)));
+      other = f.constant(std::move(a));
+    }
+    inputs[0] = f.masked(inputs[0], padded, other);
+  }
+  if (const auto a = n.version < 11 ? nullptr : f.known().maximum_of(n, inputs[1])) inputs[1] = f.constant(*a);
+  f.place_with(inputs);
+}
+
+}
+
+void add_move_rules(rule_table& t) {
+  t["Transpose"] = {follow_transpose};
+  t["Squeeze"] = {follow_squeeze};
+  t["Unsqueeze"] = {follow_unsqueeze};
+  t["Reshape"] = {follow_reshape, fill_with_constants};
+  t["Flatten"] = {follow_flatten};
+  t["Concat"] = {follow_concat, fill_concat};
+  t["Split"] = {follow_split};
+  t["Slice"] = {follow_slice, fill_with_constants};
+  t["Pad"] = {follow_pad, fill_pad};
+  t["Tile"] = {follow_tile, fill_with_constants};
+  t["Expand"] = {follow_expand, fill_with_constants};
 }
 
 }
