@@ -68,7 +68,7 @@ std::string call::who() const {
   for (std::size_t i = 0; i < m_inputs.size(); ++i) {
     if (n.inputs[i] == no_value) continue;
     value v;
-    v.declare(m_inputs[i].type, m_inputs[i].shape);
+    v.set(m_inputs[i].type, m_inputs[i].shape);
     n.inputs[i] = shown.add(std::move(v));
   }
   return describe(shown, n);
