@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "reference/quantized.hpp"
+#include "reference/operators.hpp"
 #include "check/measure.hpp"
 
 namespace nsk::tool {

@@ -5,7 +5,6 @@
 #include <netsuke/model/open.hpp>
 #include "bounded/fill.hpp"
 #include "errors.hpp"
-#include "planner/batch.hpp"
 #include "passes/canonicalise/canonicalise.hpp"
 #include "passes/fuse/fuse.hpp"
 #include "ops/lower.hpp"

@@ -70,6 +70,12 @@ std::int64_t array::integer(std::int64_t i) const {
   }
 }
 
+std::vector<double> array::numbers() const {
+  std::vector<double> list(static_cast<std::size_t>(count()));
+  for (std::size_t i = 0; i < list.size(); ++i) list[i] = number(static_cast<std::int64_t>(i));
+  return list;
+}
+
 void array::set(std::int64_t i, double v) {
   switch (type) {
     case element::f32: as<float>()[i] = static_cast<float>(v); return;

@@ -36,6 +36,12 @@ using shape_t = std::vector<std::int64_t>;
 inline std::int64_t count_of(const shape_t& s) {
   return std::accumulate(s.begin(), s.end(), std::int64_t{1}, std::multiplies<>());
 }
+/// Product of the dimensions [first, last).
+inline std::int64_t count_between(const shape_t& s, std::size_t first, std::size_t last) {
+  std::int64_t count = 1;
+  for (std::size_t d = first; d < last; ++d) count *= s[d];
+  return count;
+}
 std::string to_string(const shape_t& s);           ///< "[1,3,224,224]"
 std::string to_string(double number, int digits);  ///< "0.00392156863" in 9 digits
 /// An axis as nodes name it, where negative ones count from the end, counted from the start. It may not exist.
@@ -70,6 +76,7 @@ struct array {
   /// Element `i` in row-major order, converted: floats to integers towards zero, integers wrap to narrower ones.
   double number(std::int64_t i) const;
   std::int64_t integer(std::int64_t i) const;
+  std::vector<double> numbers() const;  ///< all elements
   void set(std::int64_t i, double v);
   void set_integer(std::int64_t i, std::int64_t v);
 };

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "reference/evaluator.hpp"
 
-#include <set>
-
-#include "errors.hpp"
 #include "graph/cures.hpp"
-#include "reference/operators.hpp"
 #include "reference/run_node.hpp"
 
 namespace nsk::tool {

@@ -8,7 +8,6 @@
 #include <functional>
 #include <map>
 #include <string>
-#include <vector>
 #include "graph/graph.hpp"
 
 namespace nsk::tool {
@@ -22,15 +21,11 @@ class evaluator {
   /// Returns the outputs by name, or with `keep_all` every value that was computed (inputs included, constants not).
   /// Floats come back as f64 whatever the declared type, other types as declared. `inputs` holds one array per graph
   /// input, by name; any float type serves a float input, the others must agree. Refuses missing, unknown and
-  /// ill-shaped inputs.
-  std::map<std::string, array> run(const std::map<std::string, array>& inputs, bool keep_all = false) const {
-    return run(inputs, keep_all, nullptr);
-  }
-  /// run() in which `observe` sees each value of the main graph when it is computed, floats as f64, and may change its
-  /// elements: what follows is computed from them.
+  /// ill-shaped inputs. `observe` sees each value of the main graph when it is computed, floats as f64, and may change
+  /// its elements: what follows is computed from them.
   using observer = std::function<void(const std::string& name, array& value)>;
-  std::map<std::string, array> run(const std::map<std::string, array>& inputs, bool keep_all,
-                                   const observer& observe) const;
+  std::map<std::string, array> run(const std::map<std::string, array>& inputs, bool keep_all = false,
+                                   const observer& observe = nullptr) const;
 
  private:
   const graph& m_graph;

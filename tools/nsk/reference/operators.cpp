@@ -2,6 +2,7 @@
 #include "reference/operators.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "graph/cures.hpp"
 
@@ -32,13 +33,6 @@ std::vector<std::int64_t> call::integer_list(std::size_t i) const {
   const array& a = data(i);
   std::vector<std::int64_t> list(static_cast<std::size_t>(a.count()));
   for (std::size_t k = 0; k < list.size(); ++k) list[k] = a.integer(static_cast<std::int64_t>(k));
-  return list;
-}
-
-std::vector<double> call::number_list(std::size_t i) const {
-  const array& a = data(i);
-  std::vector<double> list(static_cast<std::size_t>(a.count()));
-  for (std::size_t k = 0; k < list.size(); ++k) list[k] = a.number(static_cast<std::int64_t>(k));
   return list;
 }
 
@@ -105,31 +99,13 @@ std::size_t call::axis(std::int64_t axis, std::size_t rank) const {
 const table& operators() {
   static const table all = [] {
     table t;
-    add_unary(t);
-    add_elementwise(t);
-    add_convolution(t);
-    add_pooling(t);
-    add_matrix(t);
-    add_normalization(t);
-    add_shape(t);
-    add_slicing(t);
-    add_constant(t);
-    add_selection(t);
-    add_suppression(t);
-    add_unique(t);
-    add_reduction(t);
-    add_resize(t);
-    add_recurrent(t);
-    add_random(t);
-    add_trees(t);
-    add_tree_ensemble(t);
-    add_linear(t);
-    add_einsum(t);
-    add_sample(t);
-    add_regions(t);
-    add_signal(t);
-    add_quantize(t);
-    add_integer_products(t);
+    for (add_operators* add :
+         {add_unary,         add_elementwise, add_convolution,   add_pooling,  add_matrix,
+          add_normalization, add_shape,       add_slicing,       add_constant, add_selection,
+          add_suppression,   add_unique,      add_reduction,     add_resize,   add_recurrent,
+          add_random,        add_trees,       add_tree_ensemble, add_linear,   add_einsum,
+          add_sample,        add_regions,     add_signal,        add_quantize, add_integer_products})
+      add(t);
     return t;
   }();
   return all;
@@ -138,6 +114,22 @@ const table& operators() {
 const definition* find_operator(const node& n) {
   const auto found = operators().find(n.domain.empty() ? n.op : n.domain + "." + n.op);
   return found != operators().end() && n.version >= found->second.since ? &found->second : nullptr;
+}
+
+void infer_same(call& c) {
+  c.require_inputs(1, 1);
+  c.declare(0, c.type(0), c.shape(0));
+}
+
+void infer_same_float(call& c) {
+  infer_same(c);
+  c.require_float(0);
+}
+
+double cubic_kernel(double a, double t) {
+  t = std::fabs(t);
+  if (t <= 1) return ((a + 2) * t - (a + 3)) * t * t + 1;
+  return t < 2 ? ((a * t - 5 * a) * t + 8 * a) * t - 4 * a : 0;
 }
 
 std::vector<std::size_t> axes_of(const call& c, std::size_t i, std::size_t rank) {
@@ -173,12 +165,6 @@ shape_t broadcast(const call& c, const shape_t& a, const shape_t& b) {
     result[result.size() - i] = x == 1 ? y : x;
   }
   return result;
-}
-
-std::int64_t count_between(const shape_t& s, std::size_t first, std::size_t last) {
-  std::int64_t count = 1;
-  for (std::size_t d = first; d < last; ++d) count *= s[d];
-  return count;
 }
 
 }

@@ -9,6 +9,7 @@
 #include <vector>
 #include "errors.hpp"
 #include "graph/graph.hpp"
+#include "graph/integer_range.hpp"
 
 namespace nsk::tool::reference {
 
@@ -65,7 +66,7 @@ class call {
     return a.as<std::int64_t>();
   }
   std::vector<std::int64_t> integer_list(std::size_t i) const;
-  std::vector<double> number_list(std::size_t i) const;
+  std::vector<double> number_list(std::size_t i) const { return data(i).numbers(); }
   /// The only element of an input; refuses longer ones.
   double scalar(std::size_t i) const;
   std::int64_t integer_scalar(std::size_t i) const;
@@ -108,8 +109,11 @@ class call {
   std::vector<result> m_outputs;
 };
 
-/// Attribute of an operator whose number of results is data, and bounded at conversion: rows of its output.
+/// Attribute of an operator whose number of results is data, and bounded at conversion: rows of its output. Where only
+/// a shape is asked for, it has as many; an evaluation gives as many as there are.
 inline constexpr char suppression_bound[] = "nsk_bound";
+/// Rows that a NonMaxSuppression always has, those that it does not keep being -1 (TensorFlow Lite).
+inline constexpr char padded_rows[] = "nsk_rows";
 
 /// Whether a node makes random numbers: it is never a constant, and the resolved graph numbers it in the attribute
 /// below.
@@ -129,32 +133,12 @@ using table = std::map<std::string, definition>;
 const table& operators();
 const definition* find_operator(const node& n);
 
-// One function per file of operators.
-void add_unary(table& t);
-void add_elementwise(table& t);
-void add_convolution(table& t);
-void add_pooling(table& t);
-void add_matrix(table& t);
-void add_normalization(table& t);
-void add_shape(table& t);
-void add_slicing(table& t);
-void add_constant(table& t);
-void add_selection(table& t);
-void add_suppression(table& t);
-void add_unique(table& t);
-void add_reduction(table& t);
-void add_resize(table& t);
-void add_recurrent(table& t);
-void add_random(table& t);
-void add_trees(table& t);
-void add_tree_ensemble(table& t);
-void add_linear(table& t);
-void add_einsum(table& t);
-void add_sample(table& t);
-void add_regions(table& t);
-void add_signal(table& t);
-void add_quantize(table& t);
-void add_integer_products(table& t);
+// One function per file of operators, which adds them.
+using add_operators = void(table& t);
+add_operators add_unary, add_elementwise, add_convolution, add_pooling, add_matrix, add_normalization, add_shape,
+    add_slicing, add_constant, add_selection, add_suppression, add_unique, add_reduction, add_resize, add_recurrent,
+    add_random, add_trees, add_tree_ensemble, add_linear, add_einsum, add_sample, add_regions, add_signal, add_quantize,
+    add_integer_products;
 
 /// Calls f with a pointer to the elements' type: f(double*), f(std::int64_t*) or f(std::uint8_t*), all null.
 template <class F>
@@ -192,6 +176,20 @@ T times(T a, T b) {
     return static_cast<T>(a * b);
 }
 
+/// Whether the values of all inputs are known.
+inline bool knows_all(call& c) {
+  for (std::size_t i = 0; i < c.input_count(); ++i)
+    if (c.has(i) && c.input(i).data == nullptr) return false;
+  return true;
+}
+/// Returns zero_point + units, rounded half to even and kept within the range; its lower limit for NaN.
+std::int64_t stored(float units, std::int64_t zero_point, integer_range range);
+
+/// Output 0 is like input 0, the only one; of floats alone.
+void infer_same(call& c);
+void infer_same_float(call& c);
+/// Keys' cubic convolution (1981) with parameter a, at distance t.
+double cubic_kernel(double a, double t);
 /// Axes from an attribute in older opsets or input `i` in newer ones, normalised against `rank`, without repetition.
 std::vector<std::size_t> axes_of(const call& c, std::size_t i, std::size_t rank);
 /// Output 0 has the elements of input 0, in the same order.
@@ -205,24 +203,63 @@ shape_t broadcast_strides(const shape_t& from, const shape_t& to);
 shape_t broadcast(const call& c, const shape_t& a, const shape_t& b);
 /// A number of elements or multiply-adds, as the sums of `definition::work` have them.
 inline double as_work(std::int64_t count) { return static_cast<double>(count); }
-/// Product of the dimensions [first, last).
-std::int64_t count_between(const shape_t& s, std::size_t first, std::size_t last);
 
-/// Visits the indices of `shape` in row-major order: f(i, offset), offset = sum of index * stride.
+/// Copies `count` elements from place `from` of x to place `to` of y.
+inline void copy_elements(const array& x, std::int64_t from, array& y, std::int64_t to, std::int64_t count) {
+  const auto size = static_cast<std::int64_t>(size_of(y.type));
+  if (count > 0)
+    std::memcpy(y.as<std::byte>() + to * size, x.as<std::byte>() + from * size, static_cast<std::size_t>(count * size));
+}
+/// Visits the indices of `shape` in row-major order: f(i, offset, other), each the sum of index * stride.
 template <class F>
-void for_each_offset(const shape_t& shape, const shape_t& stride, F f) {
+void for_each_offset(const shape_t& shape, const shape_t& stride, const shape_t& other_stride, F f) {
   const std::int64_t count = count_of(shape);
   shape_t index(shape.size(), 0);
-  std::int64_t offset = 0;
+  std::int64_t offset = 0, other = 0;
   for (std::int64_t i = 0; i < count; ++i) {
-    f(i, offset);
+    f(i, offset, other);
     for (std::size_t d = shape.size(); d-- > 0;) {
       offset += stride[d];
+      other += other_stride[d];
       if (++index[d] < shape[d]) break;
       offset -= stride[d] * shape[d];
+      other -= other_stride[d] * shape[d];
       index[d] = 0;
     }
   }
+}
+template <class F>
+void for_each_offset(const shape_t& shape, const shape_t& stride, F f) {
+  for_each_offset(shape, stride, stride, [&](std::int64_t i, std::int64_t at, std::int64_t) { f(i, at); });
+}
+
+/// Visits output 0, to which inputs 0 and 1 are broadcast: f(i, offset in input 0, offset in input 1).
+template <class F>
+void for_each_pair(const call& c, F f) {
+  const shape_t& shape = c.out_shape(0);
+  if (c.shape(0) != shape || c.shape(1) != shape)
+    return for_each_offset(shape, broadcast_strides(c.shape(0), shape), broadcast_strides(c.shape(1), shape), f);
+  for (std::int64_t i = 0, count = count_of(shape); i < count; ++i) f(i, i, i);
+}
+
+/// Visits the indices [first, last) of `shape` in row-major order: f(i, index).
+template <class F>
+void for_each_index(const shape_t& shape, std::int64_t first, std::int64_t last, F f) {
+  shape_t index(shape.size(), 0);
+  for (std::int64_t i = first; i < last; ++i) {
+    std::int64_t rest = i;
+    for (std::size_t d = shape.size(); d-- > 0; rest /= shape[d]) index[d] = rest % shape[d];
+    f(i, index);
+  }
+}
+
+/// Calls f(first, stride, length) for every line along `axis`.
+template <class F>
+void for_each_line(const shape_t& shape, std::size_t axis, F f) {
+  const std::int64_t length = shape[axis], stride = count_between(shape, axis + 1, shape.size()),
+                     outer = count_between(shape, 0, axis);
+  for (std::int64_t i = 0; i < outer; ++i)
+    for (std::int64_t j = 0; j < stride; ++j) f(i * length * stride + j, stride, length);
 }
 
 /// y[i] = x[start + sum of index * stride], index running over `shape` in row-major order.

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: MIT
 /// Constants, and what is made of constants.
-#include <algorithm>
 #include <cmath>
-#include <limits>
 #include <optional>
 
 #include "graph/onnx_type.hpp"
-#include "reference/rows.hpp"
 #include "reference/run_node.hpp"
 
 namespace nsk::tool::reference {

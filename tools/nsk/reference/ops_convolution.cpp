@@ -1,13 +1,44 @@
 // SPDX-License-Identifier: MIT
 /// Conv and ConvTranspose over any number of spatial axes: patches as a matrix, then a product.
 #include <algorithm>
+#include <atomic>
+#include <exception>
+#include <thread>
 
 #include "reference/gemm.hpp"
-#include "reference/parallel.hpp"
 #include "reference/window.hpp"
 
 namespace nsk::tool::reference {
 namespace {
+
+/// Calls f(i) once for each i in [0, count), on several threads where `work` multiply-adds are worth starting them, and
+/// returns when all have returned. Results must not depend on the order. What a call throws, one of them at random, is
+/// thrown again here.
+template <class F>
+void parallel_for(std::int64_t count, double work, F f) {
+  constexpr double work_per_thread = 4e6;  // about a millisecond, twenty times what a thread takes to start
+  const auto limit = static_cast<std::int64_t>(std::min(work / work_per_thread, 64.0));
+  const std::int64_t threads = std::min({count, limit, static_cast<std::int64_t>(std::thread::hardware_concurrency())});
+  if (threads < 2) {
+    for (std::int64_t i = 0; i < count; ++i) f(i);
+    return;
+  }
+  std::atomic<std::int64_t> next{0};
+  std::atomic<bool> failed{false};
+  std::exception_ptr failure;
+  const auto take = [&] {
+    try {
+      for (std::int64_t i = next++; i < count && !failed; i = next++) f(i);
+    } catch (...) {
+      if (!failed.exchange(true)) failure = std::current_exception();
+    }
+  };
+  std::vector<std::thread> others;
+  for (std::int64_t t = 1; t < threads; ++t) others.emplace_back(take);
+  take();
+  for (std::thread& t : others) t.join();
+  if (failure) std::rethrow_exception(failure);
+}
 
 void require_conv_inputs(call& c) {
   c.require_inputs(2, 3);
@@ -29,13 +60,11 @@ struct conv_sizes {
   window w;
 };
 
-constexpr std::int64_t largest = std::int64_t{1} << 31;  // of lengths that are multiplied with others
-
 conv_sizes conv_of(call& c) {
   const shape_t &x = c.shape(0), &weights = c.shape(1);
   conv_sizes s;
   s.groups = c.op().integer("group", 1);
-  if (s.groups < 1 || s.groups > largest || x[1] % s.groups != 0 || weights[0] % s.groups != 0)
+  if (s.groups < 1 || s.groups > max_length || x[1] % s.groups != 0 || weights[0] % s.groups != 0)
     c.fail("the channels cannot be divided into " + std::to_string(s.groups) + " groups");
   s.batch = x[0];
   s.channels = x[1] / s.groups;
@@ -78,7 +107,7 @@ struct tap_run {
 std::vector<tap_run> taps_of_block(const window& w, std::int64_t first, std::int64_t last) {
   std::vector<std::vector<tap_run>> runs(static_cast<std::size_t>(count_of(w.kernel)));
   std::vector<tap> taps;
-  for_each_position(w, first, last, [&](std::int64_t i, const shape_t& at) {
+  for_each_index(w.output, first, last, [&](std::int64_t i, const shape_t& at) {
     find_taps(w, at, taps);
     for (const tap& t : taps) {
       std::vector<tap_run>& of_tap = runs[static_cast<std::size_t>(t.index)];
@@ -169,7 +198,7 @@ conv_sizes conv_transpose_of(call& c) {
   const shape_t &x = c.shape(0), &weights = c.shape(1);
   conv_sizes s;
   s.groups = c.op().integer("group", 1);
-  if (s.groups < 1 || s.groups > largest || x[1] % s.groups != 0)
+  if (s.groups < 1 || s.groups > max_length || x[1] % s.groups != 0)
     c.fail("the channels cannot be divided into " + std::to_string(s.groups) + " groups");
   if (weights[0] != x[1])
     c.fail("the weights are for " + std::to_string(weights[0]) + " input channels, the input has " +
@@ -182,13 +211,12 @@ conv_sizes conv_transpose_of(call& c) {
   const shape_t extra = c.op().integers("output_padding", shape_t(axes, 0)), wanted = c.op().integers("output_shape");
   c.require(extra.size() == axes && (wanted.empty() || wanted.size() == axes || wanted.size() == axes + 2),
             "output_padding or output_shape has a wrong length");
-  const std::string auto_pad = c.op().text("auto_pad", "NOTSET");
-  const bool same = auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER";
-  c.require(same || auto_pad == "NOTSET" || auto_pad == "VALID" || auto_pad.empty(),
-            "attribute 'auto_pad' must be NOTSET, VALID, SAME_UPPER or SAME_LOWER");
-  for (std::int64_t v : wanted) c.require(v >= 0 && v <= largest, "attribute 'output_shape' has an impossible value");
+  const std::string auto_pad = auto_pad_of(c);
+  const bool same = auto_pad.rfind("SAME", 0) == 0;
+  for (std::int64_t v : wanted)
+    c.require(v >= 0 && v <= max_length, "attribute 'output_shape' has an impossible value");
   for (std::size_t d = 0; d < axes; ++d) {
-    c.require(w.input[d] <= largest && extra[d] >= 0 && extra[d] <= largest,
+    c.require(w.input[d] <= max_length && extra[d] >= 0 && extra[d] <= max_length,
               "the input or attribute 'output_padding' is too long");
     if (auto_pad == "VALID") w.pad_begin[d] = w.pad_end[d] = 0;
     const std::int64_t full = (w.input[d] - 1) * w.stride[d] + extra[d] + w.reach(d);
@@ -235,7 +263,7 @@ void evaluate_conv_transpose(call& c) {
       const std::int64_t last = std::min(first + block, s.positions);
       std::fill(products.begin(), products.end(), 0.0);
       gemm(width, last - first, s.channels, weights.data(), s.channels, x + first, s.positions, products.data(), block);
-      for_each_position(s.w, first, last, [&](std::int64_t i, const shape_t& at) {
+      for_each_index(s.w.output, first, last, [&](std::int64_t i, const shape_t& at) {
         find_taps(s.w, at, taps);
         for (std::int64_t output = 0; output < s.outputs; ++output)
           for (const tap& t : taps)

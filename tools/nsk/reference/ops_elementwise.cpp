@@ -2,6 +2,7 @@
 /// Element by element: arithmetic, comparison and logic with broadcasting, Where, Clip, Cast.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "graph/onnx_type.hpp"
@@ -16,21 +17,12 @@ using i64 = std::int64_t;
 // Two operands.
 
 /// y[i] = f(a, b) with both operands broadcast.
-template <class In, class Out, class F>
+template <class T, class F>
 void zip(call& c, F f) {
   c.require(c.data(0).type != element::boolean && c.data(1).type != element::boolean, "the inputs must be numbers");
-  const In* a = c.data(0).as<In>();
-  const In* b = c.data(1).as<In>();
-  Out* y = c.out(0).as<Out>();
-  const shape_t& shape = c.out_shape(0);
-  if (c.shape(0) == shape && c.shape(1) == shape) {
-    for (std::int64_t i = 0, count = c.out(0).count(); i < count; ++i) y[i] = static_cast<Out>(f(a[i], b[i]));
-    return;
-  }
-  const shape_t a_stride = broadcast_strides(c.shape(0), shape), b_stride = broadcast_strides(c.shape(1), shape);
-  for_each_offset(shape, a_stride, [&](std::int64_t i, std::int64_t at) { y[i] = static_cast<Out>(a[at]); });
-  for_each_offset(shape, b_stride,
-                  [&](std::int64_t i, std::int64_t at) { y[i] = static_cast<Out>(f(static_cast<In>(y[i]), b[at])); });
+  const T *a = c.data(0).as<T>(), *b = c.data(1).as<T>();
+  T* y = c.out(0).as<T>();
+  for_each_pair(c, [&](i64 i, i64 at_a, i64 at_b) { y[i] = f(a[at_a], b[at_b]); });
 }
 
 void require_same_type(call& c, std::size_t first, std::size_t second) {
@@ -49,9 +41,9 @@ void infer_arithmetic(call& c) {
 template <class FloatF, class IntegerF>
 void arithmetic(call& c, FloatF f, IntegerF g) {
   if (c.out(0).type == element::f64)
-    zip<double, double>(c, f);
+    zip<double>(c, f);
   else
-    zip<i64, i64>(c, g);
+    zip<i64>(c, g);
 }
 
 void evaluate_add(call& c) { arithmetic(c, plus<double>, plus<i64>); }
@@ -75,7 +67,7 @@ void infer_atan2(call& c) {
   c.require_float(0);
 }
 void evaluate_atan2(call& c) {
-  zip<double, double>(c, [](double y, double x) { return std::atan2(y, x); });
+  zip<double>(c, [](double y, double x) { return std::atan2(y, x); });
 }
 
 /// fmod = 1 takes the dividend's sign (C), 0 the divisor's (Python).
@@ -110,23 +102,13 @@ void infer_pow(call& c) {
 }
 
 void evaluate_pow(call& c) {
-  const shape_t& shape = c.out_shape(0);
-  const shape_t a_stride = broadcast_strides(c.shape(0), shape), b_stride = broadcast_strides(c.shape(1), shape);
   array& y = c.out(0);
   const array &a = c.data(0), &b = c.data(1);
-  for_each_offset(shape, a_stride, [&](i64 i, i64 at) {
-    if (y.type == element::f64)
-      y.as<double>()[i] = a.number(at);
+  for_each_pair(c, [&](i64 i, i64 at_a, i64 at_b) {
+    if (y.type == element::f64 || b.type == element::f64)
+      y.set(i, std::pow(a.number(at_a), b.number(at_b)));
     else
-      y.as<i64>()[i] = a.integer(at);
-  });
-  for_each_offset(shape, b_stride, [&](i64 i, i64 at) {
-    if (y.type == element::f64)
-      y.as<double>()[i] = std::pow(y.as<double>()[i], b.number(at));
-    else if (b.type == element::f64)
-      y.set(i, std::pow(y.number(i), b.number(at)));
-    else
-      y.as<i64>()[i] = integer_power(y.as<i64>()[i], b.integer(at));
+      y.as<i64>()[i] = integer_power(a.integer(at_a), b.integer(at_b));
   });
 }
 
@@ -137,61 +119,33 @@ void infer_comparison(call& c) {
 }
 
 template <class F>
-void compare(call& c, F f) {
-  const shape_t& shape = c.out_shape(0);
-  const shape_t a_stride = broadcast_strides(c.shape(0), shape), b_stride = broadcast_strides(c.shape(1), shape);
+void compare(call& c) {
   by_type(c.data(0).type, [&](auto* tag) {
     using T = pointee<decltype(tag)>;
-    std::vector<T> left(static_cast<std::size_t>(c.out(0).count()));
-    for_each_offset(shape, a_stride, [&](i64 i, i64 at) { left[static_cast<std::size_t>(i)] = c.data(0).as<T>()[at]; });
-    for_each_offset(shape, b_stride, [&](i64 i, i64 at) {
-      c.out(0).as<std::uint8_t>()[i] = f(left[static_cast<std::size_t>(i)], c.data(1).as<T>()[at]) ? 1 : 0;
-    });
+    const T *a = c.data(0).as<T>(), *b = c.data(1).as<T>();
+    for_each_pair(c,
+                  [&](i64 i, i64 at_a, i64 at_b) { c.out(0).as<std::uint8_t>()[i] = F()(a[at_a], b[at_b]) ? 1 : 0; });
   });
-}
-
-void evaluate_equal(call& c) {
-  compare(c, [](auto a, auto b) { return a == b; });
-}
-void evaluate_less(call& c) {
-  compare(c, [](auto a, auto b) { return a < b; });
-}
-void evaluate_less_equal(call& c) {
-  compare(c, [](auto a, auto b) { return a <= b; });
-}
-void evaluate_greater(call& c) {
-  compare(c, [](auto a, auto b) { return a > b; });
-}
-void evaluate_greater_equal(call& c) {
-  compare(c, [](auto a, auto b) { return a >= b; });
 }
 
 void infer_logic(call& c) {
   infer_comparison(c);
   c.require(c.type(0) == element::boolean, "the inputs must be bool");
 }
-void evaluate_and(call& c) {
-  compare(c, [](auto a, auto b) { return a != 0 && b != 0; });
-}
-void evaluate_or(call& c) {
-  compare(c, [](auto a, auto b) { return a != 0 || b != 0; });
-}
-void evaluate_xor(call& c) {
-  compare(c, [](auto a, auto b) { return (a != 0) != (b != 0); });
-}
+struct logical_xor {
+  template <class T>
+  bool operator()(T a, T b) const {
+    return (a != 0) != (b != 0);
+  }
+};
 
 void infer_bitwise(call& c) {
   infer_arithmetic(c);
   c.require(is_integer(c.type(0)), "the inputs must be of an integer type");
 }
-void evaluate_bitwise_and(call& c) {
-  zip<i64, i64>(c, [](i64 a, i64 b) { return a & b; });
-}
-void evaluate_bitwise_or(call& c) {
-  zip<i64, i64>(c, [](i64 a, i64 b) { return a | b; });
-}
-void evaluate_bitwise_xor(call& c) {
-  zip<i64, i64>(c, [](i64 a, i64 b) { return a ^ b; });
+template <class F>
+void bitwise(call& c) {
+  zip<i64>(c, F());
 }
 
 void evaluate_bit_shift(call& c) {
@@ -199,7 +153,7 @@ void evaluate_bit_shift(call& c) {
   c.require(direction == "LEFT" || direction == "RIGHT", "attribute 'direction' must be LEFT or RIGHT");
   const bool left = direction == "LEFT", is_unsigned = c.type(0) == element::u64;
   const auto bits = static_cast<i64>(8 * size_of(c.type(0)));
-  zip<i64, i64>(c, [=](i64 a, i64 b) {
+  zip<i64>(c, [=](i64 a, i64 b) {
     if (b < 0 || b >= bits) return !left && !is_unsigned && a < 0 ? i64{-1} : i64{0};
     if (left || is_unsigned) return static_cast<i64>(left ? static_cast<u64>(a) << b : static_cast<u64>(a) >> b);
     return a >> b;
@@ -360,17 +314,17 @@ void add_elementwise(table& t) {
   t["Atan2"] = {infer_atan2, evaluate_atan2};  // not ONNX's: what ATAN2 of TensorFlow Lite becomes
   t["Pow"] = {infer_pow, evaluate_pow, 7};
   t["PRelu"] = {infer_p_relu, evaluate_p_relu, 7};
-  t["Equal"] = {infer_comparison, evaluate_equal, 7};
-  t["Less"] = {infer_comparison, evaluate_less, 7};
-  t["LessOrEqual"] = {infer_comparison, evaluate_less_equal, 12};
-  t["Greater"] = {infer_comparison, evaluate_greater, 7};
-  t["GreaterOrEqual"] = {infer_comparison, evaluate_greater_equal, 12};
-  t["And"] = {infer_logic, evaluate_and, 7};
-  t["Or"] = {infer_logic, evaluate_or, 7};
-  t["Xor"] = {infer_logic, evaluate_xor, 7};
-  t["BitwiseAnd"] = {infer_bitwise, evaluate_bitwise_and, 18};
-  t["BitwiseOr"] = {infer_bitwise, evaluate_bitwise_or, 18};
-  t["BitwiseXor"] = {infer_bitwise, evaluate_bitwise_xor, 18};
+  t["Equal"] = {infer_comparison, compare<std::equal_to<>>, 7};
+  t["Less"] = {infer_comparison, compare<std::less<>>, 7};
+  t["LessOrEqual"] = {infer_comparison, compare<std::less_equal<>>, 12};
+  t["Greater"] = {infer_comparison, compare<std::greater<>>, 7};
+  t["GreaterOrEqual"] = {infer_comparison, compare<std::greater_equal<>>, 12};
+  t["And"] = {infer_logic, compare<std::logical_and<>>, 7};
+  t["Or"] = {infer_logic, compare<std::logical_or<>>, 7};
+  t["Xor"] = {infer_logic, compare<logical_xor>, 7};
+  t["BitwiseAnd"] = {infer_bitwise, bitwise<std::bit_and<>>, 18};
+  t["BitwiseOr"] = {infer_bitwise, bitwise<std::bit_or<>>, 18};
+  t["BitwiseXor"] = {infer_bitwise, bitwise<std::bit_xor<>>, 18};
   t["BitShift"] = {infer_bitwise, evaluate_bit_shift, 11};
 
   t["Min"] = {infer_variadic, evaluate_min};

@@ -8,8 +8,6 @@
 /// With attribute double_rounding the product with the scale is that of TensorFlow Lite's reference kernels.
 #include <algorithm>
 #include "graph/fixed_point.hpp"
-#include "reference/operators.hpp"
-#include "reference/quantized.hpp"
 #include "reference/run_node.hpp"
 
 namespace nsk::tool::reference {
@@ -23,30 +21,29 @@ struct product_inputs {
   std::size_t residual = none, residual_scale = none, residual_zero = none;
 };
 
+bool is_gemm(const node& n) { return n.op == "QGemm"; }
+bool is_transposed(const node& n) { return n.op == "QLinearConvTranspose"; }
+bool is_conv(const node& n) {
+  return n.op == "QLinearConv" || n.op == "QLinearConvAdd" || n.op == "ConvInteger" || is_transposed(n);
+}
+
 product_inputs inputs_of(const node& n) {
   product_inputs in;
-  const bool is_gemm = n.op == "QGemm", adds = n.op == "QLinearConvAdd";
-  const bool is_stored =
-      is_gemm || adds || n.op == "QLinearConv" || n.op == "QLinearConvTranspose" || n.op == "QLinearMatMul";
-  if (!is_stored) return in;
+  if (n.op == "ConvInteger" || n.op == "MatMulInteger") return in;
   in.b = 3;
   in.b_zero = 5;
   in.a_scale = 1;
   in.b_scale = 4;
-  in.y_scale = is_gemm ? 7 : 6;
-  in.y_zero = is_gemm ? 8 : 7;
-  in.bias = is_gemm ? 6 : 8;
-  if (!adds) return in;
+  in.y_scale = is_gemm(n) ? 7 : 6;
+  in.y_zero = is_gemm(n) ? 8 : 7;
+  in.bias = is_gemm(n) ? 6 : 8;
+  if (n.op != "QLinearConvAdd") return in;
   in.residual = 9;
   in.residual_scale = 10;
   in.residual_zero = 11;
   return in;
 }
 
-bool is_transposed(const node& n) { return n.op == "QLinearConvTranspose"; }
-bool is_conv(const node& n) {
-  return n.op == "QLinearConv" || n.op == "QLinearConvAdd" || n.op == "ConvInteger" || is_transposed(n);
-}
 bool adds(const product_inputs& in) { return in.residual != product_inputs::none; }
 bool is_stored(const product_inputs& in) { return in.a_scale != product_inputs::none; }
 
@@ -58,7 +55,7 @@ const graph& no_graph() {
 /// The product that `n` is, but of real numbers and without bias.
 node plain_product(const node& n) {
   node plain = n;
-  plain.op = is_transposed(n) ? "ConvTranspose" : is_conv(n) ? "Conv" : n.op == "QGemm" ? "Gemm" : "MatMul";
+  plain.op = is_transposed(n) ? "ConvTranspose" : is_conv(n) ? "Conv" : is_gemm(n) ? "Gemm" : "MatMul";
   plain.domain.clear();
   plain.attributes.erase("alpha");
   plain.version = 13;
@@ -67,7 +64,6 @@ node plain_product(const node& n) {
   return plain;
 }
 
-bool is_gemm(const node& n) { return n.op == "QGemm"; }
 /// Whether the channels are the first axis of the second input.
 bool channels_first(const node& n) { return is_conv(n) || (is_gemm(n) && n.integer("transB", 0) != 0); }
 
@@ -77,6 +73,15 @@ std::int64_t channels_of(const call& c, const product_inputs& in) {
   const shape_t& b = c.shape(in.b);
   if (is_transposed(c.op())) return b.size() < 2 ? 1 : b[1];
   return b.size() < 2 ? 1 : channels_first(c.op()) ? b.front() : b.back();
+}
+
+/// The call of `plain` on real numbers in the place of the integers; inferred.
+call real_call(const call& c, const product_inputs& in, const node& plain) {
+  call real = make_call(no_graph(), plain);
+  real.input(0) = {true, element::f32, c.shape(in.a), nullptr};
+  real.input(1) = {true, element::f32, c.shape(in.b), nullptr};
+  infer_node(real);
+  return real;
 }
 
 void require_one_or_channels(const call& c, std::size_t i, std::int64_t channels) {
@@ -97,8 +102,7 @@ void require_residual(call& c, const product_inputs& in, const shape_t& shape) {
 
 void infer_product(call& c) {
   const product_inputs in = inputs_of(c.op());
-  const bool stores = is_stored(in), conv = is_conv(c.op());
-  const bool gemm = is_gemm(c.op());
+  const bool stores = is_stored(in), conv = is_conv(c.op()), gemm = is_gemm(c.op());
   if (adds(in))
     c.require_inputs(12, 12);
   else
@@ -123,12 +127,9 @@ void infer_product(call& c) {
               "the bias has one int32 per output channel");
   }
   const node plain = plain_product(c.op());
-  call inner = make_call(no_graph(), plain);
-  inner.input(0) = {true, element::f32, c.shape(in.a), nullptr};
-  inner.input(1) = {true, element::f32, c.shape(in.b), nullptr};
-  infer_node(inner);
-  if (adds(in)) require_residual(c, in, inner.out_shape(0));
-  c.declare(0, stores ? c.type(in.y_zero) : element::i32, inner.out_shape(0));
+  const shape_t shape = real_call(c, in, plain).out_shape(0);
+  if (adds(in)) require_residual(c, in, shape);
+  c.declare(0, stores ? c.type(in.y_zero) : element::i32, shape);
 }
 
 /// Input `i` less its zero point; `inner` elements belong to each of `length` zero points.
@@ -143,13 +144,9 @@ typed_array shifted(const call& c, std::size_t i, std::size_t zero, std::int64_t
 }
 
 double work_of_product(call& c) {
-  const product_inputs in = inputs_of(c.op());
   const node plain = plain_product(c.op());
-  call inner = make_call(no_graph(), plain);
-  inner.input(0) = {true, element::f32, c.shape(in.a), nullptr};
-  inner.input(1) = {true, element::f32, c.shape(in.b), nullptr};
-  infer_node(inner);
-  return work_of(inner);
+  call real = real_call(c, inputs_of(c.op()), plain);
+  return work_of(real);
 }
 
 void evaluate_product(call& c) {

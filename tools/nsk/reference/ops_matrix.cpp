@@ -88,11 +88,8 @@ void evaluate_mat_mul(call& c) {
   const std::int64_t m = s.a[s.a.size() - 2], k = s.a.back(), n = s.b.back();
   const shape_t a_stride = broadcast_strides({s.a.begin(), s.a.end() - 2}, s.batch),
                 b_stride = broadcast_strides({s.b.begin(), s.b.end() - 2}, s.batch);
-  std::vector<std::int64_t> a_at(static_cast<std::size_t>(count_of(s.batch)));
-  for_each_offset(s.batch, a_stride,
-                  [&](std::int64_t i, std::int64_t at) { a_at[static_cast<std::size_t>(i)] = at * m * k; });
-  for_each_offset(s.batch, b_stride, [&](std::int64_t i, std::int64_t at) {
-    const std::int64_t a_offset = a_at[static_cast<std::size_t>(i)], b_offset = at * k * n;
+  for_each_offset(s.batch, a_stride, b_stride, [&](std::int64_t i, std::int64_t at_a, std::int64_t at_b) {
+    const std::int64_t a_offset = at_a * m * k, b_offset = at_b * k * n;
     if (c.out(0).type == element::f64) {
       gemm(m, n, k, c.floats(0) + a_offset, k, c.floats(1) + b_offset, n, c.out_floats() + i * m * n, n);
       return;
@@ -111,15 +108,14 @@ double work_of_mat_mul(call& c) {
   return as_work(count_of(s.result)) * as_work(s.a.back());
 }
 
-void infer_square(call& c, bool keeps) {
+template <bool Keeps>
+void infer_square(call& c) {
   c.require_inputs(1, 1);
   c.require_float(0);
   const shape_t& x = c.shape(0);
   c.require(x.size() >= 2 && x[x.size() - 1] == x[x.size() - 2], "the matrices must be square");
-  c.declare(0, c.type(0), keeps ? x : shape_t(x.begin(), x.end() - 2));
+  c.declare(0, c.type(0), Keeps ? x : shape_t(x.begin(), x.end() - 2));
 }
-void infer_det(call& c) { infer_square(c, false); }
-void infer_inverse(call& c) { infer_square(c, true); }
 
 /// Gauss's elimination with complete rows of [a | b], n columns each; returns the determinant of a. b becomes a^-1 b.
 double eliminate(std::vector<double>& a, std::vector<double>& b, std::size_t n) {
@@ -152,7 +148,8 @@ double eliminate(std::vector<double>& a, std::vector<double>& b, std::size_t n) 
   return determinant;
 }
 
-void evaluate_matrices(call& c, bool inverts) {
+template <bool Inverts>
+void evaluate_matrices(call& c) {
   const shape_t& x = c.shape(0);
   const auto n = static_cast<std::size_t>(x.back());
   const std::int64_t count = count_of({x.begin(), x.end() - 2}), size = x.back() * x.back();
@@ -160,14 +157,12 @@ void evaluate_matrices(call& c, bool inverts) {
     std::vector<double> a(c.floats(0) + m * size, c.floats(0) + (m + 1) * size), b(a.size(), 0.0);
     for (std::size_t i = 0; i < n; ++i) b[i * n + i] = 1;
     const double determinant = eliminate(a, b, n);
-    if (inverts)
+    if (Inverts)
       std::copy(b.begin(), b.end(), c.out_floats() + m * size);
     else
       c.out_floats()[m] = determinant;
   }
 }
-void evaluate_det(call& c) { evaluate_matrices(c, false); }
-void evaluate_inverse(call& c) { evaluate_matrices(c, true); }
 
 double work_of_square(call& c) { return as_work(count_of(c.shape(0))) * as_work(c.shape(0).back()) * 2; }
 
@@ -176,8 +171,8 @@ double work_of_square(call& c) { return as_work(count_of(c.shape(0))) * as_work(
 void add_matrix(table& t) {
   t["Gemm"] = {infer_gemm, evaluate_gemm, 7, work_of_gemm};
   t["MatMul"] = {infer_mat_mul, evaluate_mat_mul, 1, work_of_mat_mul};
-  t["Det"] = {infer_det, evaluate_det, 11, work_of_square};
-  t["com.microsoft.Inverse"] = {infer_inverse, evaluate_inverse, 1, work_of_square};
+  t["Det"] = {infer_square<false>, evaluate_matrices<false>, 11, work_of_square};
+  t["com.microsoft.Inverse"] = {infer_square<true>, evaluate_matrices<true>, 1, work_of_square};
 }
 
 }

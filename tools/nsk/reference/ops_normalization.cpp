@@ -166,14 +166,8 @@ void evaluate_rms_normalization(call& c) {
   scale_and_shift(c);
 }
 
-void infer_float(call& c) {
-  c.require_inputs(1, 1);
-  c.require_float(0);
-  c.declare(0, c.type(0), c.shape(0));
-}
-
 void infer_lrn(call& c) {
-  infer_float(c);
+  infer_same_float(c);
   c.require_rank(0, 2, 8);
   c.require(c.op().integer("size", 0) >= 1, "attribute 'size' must be positive");
 }
@@ -200,17 +194,8 @@ double work_of_lrn(call& c) {
   return 2 * as_work(count_of(c.shape(0))) * as_work(std::min(c.op().integer("size", 1), c.shape(0)[1]));
 }
 
-/// Calls f(first, stride, length) for every line along `axis`.
-template <class F>
-void for_each_line(const shape_t& shape, std::size_t axis, F f) {
-  const std::int64_t length = shape[axis], stride = count_between(shape, axis + 1, shape.size()),
-                     outer = count_between(shape, 0, axis);
-  for (std::int64_t i = 0; i < outer; ++i)
-    for (std::int64_t j = 0; j < stride; ++j) f(i * length * stride + j, stride, length);
-}
-
 void infer_axis(call& c) {
-  infer_float(c);
+  infer_same_float(c);
   c.axis(c.op().integer("axis", -1), c.rank(0));
 }
 
@@ -259,7 +244,7 @@ void softmax(call& c, void (*finish)(double* y, std::int64_t stride, std::int64_
 }
 
 void infer_softmax(call& c) {
-  infer_float(c);
+  infer_same_float(c);
   softmax_axis(c);
 }
 
@@ -286,7 +271,7 @@ void evaluate_hardmax(call& c) {
 }
 
 void infer_mean_variance(call& c) {
-  infer_float(c);
+  infer_same_float(c);
   for (std::int64_t a : c.op().integers("axes", {0, 2, 3})) c.axis(a, c.rank(0));
 }
 

@@ -23,14 +23,14 @@ void infer_pool(call& c) {
   c.declare(1, element::i64, shape);
 }
 
-/// Calls f(plane, i, at, taps) for each plane (image and channel) and output position i.
+/// Calls f(plane, i, at, taps) for each plane (image and channel) and output position; i: its place in the output.
 template <class F>
 void for_each_window(const call& c, const window& w, F f) {
   std::vector<tap> taps;
-  const std::int64_t planes = c.shape(0)[0] * c.shape(0)[1];
-  for_each_position(w, 0, count_of(w.output), [&](std::int64_t i, const shape_t& at) {
+  const std::int64_t planes = c.shape(0)[0] * c.shape(0)[1], size = count_of(w.output);
+  for_each_index(w.output, 0, count_of(w.output), [&](std::int64_t i, const shape_t& at) {
     find_taps(w, at, taps);
-    for (std::int64_t plane = 0; plane < planes; ++plane) f(plane, i, at, taps);
+    for (std::int64_t plane = 0; plane < planes; ++plane) f(plane, plane * size + i, at, taps);
   });
 }
 
@@ -48,7 +48,7 @@ std::int64_t flat_index(const window& w, std::int64_t plane, std::int64_t offset
 
 void evaluate_max_pool(call& c) {
   const window w = pool_window(c);
-  const std::int64_t in_plane = count_of(w.input), out_plane = count_of(w.output);
+  const std::int64_t in_plane = count_of(w.input);
   const bool column_major = c.op().integer("storage_order", 0) != 0, wants_index = c.wants(1);
   by_type(c.out(0).type, [&](auto* tag) {
     using T = pointee<decltype(tag)>;
@@ -63,8 +63,8 @@ void evaluate_max_pool(call& c) {
         best_at = t.offset;
         if (best != best) break;  // NaN wins
       }
-      c.out(0).as<T>()[plane * out_plane + i] = best;
-      if (wants_index) c.out_integers(1)[plane * out_plane + i] = flat_index(w, plane, best_at, column_major);
+      c.out(0).as<T>()[i] = best;
+      if (wants_index) c.out_integers(1)[i] = flat_index(w, plane, best_at, column_major);
     });
   });
 }
@@ -89,24 +89,24 @@ void infer_average_pool(call& c) {
 
 void evaluate_average_pool(call& c) {
   const window w = pool_window(c);
-  const std::int64_t in_plane = count_of(w.input), out_plane = count_of(w.output);
+  const std::int64_t in_plane = count_of(w.input);
   const bool include_pad = c.op().integer("count_include_pad", 0) != 0;
   for_each_window(c, w, [&](std::int64_t plane, std::int64_t i, const shape_t& at, const std::vector<tap>& taps) {
     double sum = 0;
     for (const tap& t : taps) sum += c.floats(0)[plane * in_plane + t.offset];
-    c.out_floats()[plane * out_plane + i] =
+    c.out_floats()[i] =
         sum / static_cast<double>(include_pad ? padded_taps(w, at) : static_cast<std::int64_t>(taps.size()));
   });
 }
 
 void evaluate_lp_pool(call& c) {
   const window w = pool_window(c);
-  const std::int64_t in_plane = count_of(w.input), out_plane = count_of(w.output);
+  const std::int64_t in_plane = count_of(w.input);
   const auto p = static_cast<double>(c.op().integer("p", 2));
   for_each_window(c, w, [&](std::int64_t plane, std::int64_t i, const shape_t&, const std::vector<tap>& taps) {
     double sum = 0;
     for (const tap& t : taps) sum += std::pow(std::fabs(c.floats(0)[plane * in_plane + t.offset]), p);
-    c.out_floats()[plane * out_plane + i] = std::pow(sum, 1 / p);
+    c.out_floats()[i] = std::pow(sum, 1 / p);
   });
 }
 

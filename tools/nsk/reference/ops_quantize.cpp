@@ -14,7 +14,6 @@
 #include "graph/fixed_point.hpp"
 #include "graph/onnx_type.hpp"
 #include "reference/operators.hpp"
-#include "reference/quantized.hpp"
 
 namespace nsk::tool::reference {
 namespace {
@@ -29,11 +28,9 @@ struct scale_places {
   }
 };
 
-bool has_one_scale(const call& c) { return count_of(c.shape(1)) == 1; }
-
 scale_places places_of(const call& c) {
   const shape_t &x = c.shape(0), &scale = c.shape(1);
-  if (has_one_scale(c)) return {std::max<std::int64_t>(1, count_of(x)), 1, 0, 1};
+  if (count_of(scale) == 1) return {std::max<std::int64_t>(1, count_of(x)), 1, 0, 1};
   const std::size_t axis = c.axis(c.op().integer("axis", 1), x.size());
   const std::int64_t block = c.op().integer("block_size", 0);
   return {count_between(x, axis + 1, x.size()), x[axis], block, block > 0 ? scale[axis] : x[axis]};
@@ -143,15 +140,11 @@ void evaluate_fixed_point(call& c) {
   const std::int64_t left = n.integer("a_multiplier", 0), right = n.integer("b_multiplier", 0),
                      bias = n.integer("bias", 0), shift = n.integer("shift", 0), zero = n.integer("zero", 0);
   const integer_range range = *range_of_stored(c.type(0));
-  const shape_t& shape = c.out_shape(0);
-  const shape_t a_stride = broadcast_strides(c.shape(0), shape), b_stride = broadcast_strides(c.shape(1), shape);
   const std::int64_t *a = c.integers(0), *b = c.integers(1);
   std::int64_t* y = c.out_integers();
-  for_each_offset(shape, a_stride, [&](std::int64_t i, std::int64_t at) { y[i] = a[at] * left + bias; });
-  for_each_offset(shape, b_stride, [&](std::int64_t i, std::int64_t at) {
-    const std::int64_t sum = y[i] + b[at] * right, step = std::int64_t{1} << shift,
-                       below = ((sum % step) + step) % step;
-    y[i] = std::clamp((sum - below) / step + zero, range.low, range.high);
+  for_each_pair(c, [&](std::int64_t i, std::int64_t at_a, std::int64_t at_b) {
+    const std::int64_t sum = a[at_a] * left + bias + b[at_b] * right;
+    y[i] = std::clamp(floor_shift(sum, static_cast<int>(shift)) + zero, range.low, range.high);
   });
 }
 
@@ -191,13 +184,10 @@ void evaluate_doubly_rounded(call& c) {
       result(twice / (static_cast<double>(step) * static_cast<double>(y_scale))),
       product(static_cast<double>(a_scale * b_scale / y_scale));
   const integer_range range = *range_of_stored(c.type(0));
-  const shape_t& shape = c.out_shape(0);
   const std::int64_t *a = c.integers(0), *b = c.integers(1);
   std::int64_t* y = c.out_integers();
-  for_each_offset(shape, broadcast_strides(c.shape(0), shape),
-                  [&](std::int64_t i, std::int64_t at) { y[i] = a[at] - a_zero; });
-  for_each_offset(shape, broadcast_strides(c.shape(1), shape), [&](std::int64_t i, std::int64_t at) {
-    const std::int64_t x = y[i], z = b[at] - b_zero;
+  for_each_pair(c, [&](std::int64_t i, std::int64_t at_a, std::int64_t at_b) {
+    const std::int64_t x = a[at_a] - a_zero, z = b[at_b] - b_zero;
     const std::int64_t units =
         multiplies ? product.of(x * z) : result.of(left.of(x * step) + sign * right.of(z * step));
     y[i] = std::clamp(units + zero, range.low, range.high);

@@ -2,7 +2,6 @@
 /// Layers over time: RNN, GRU and LSTM, in both directions, by ONNX's formulas.
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include "graph/recurrent.hpp"
 #include "reference/operators.hpp"
 

@@ -161,19 +161,19 @@ void infer_arg(call& c) {
 template <bool Max>
 void evaluate_arg(call& c) {
   const std::size_t axis = c.axis(c.op().integer("axis", 0), c.rank(0));
-  const std::int64_t length = c.shape(0)[axis], stride = count_between(c.shape(0), axis + 1, c.rank(0));
   const bool last = c.op().integer("select_last_index", 0) != 0;
   by_type(c.data(0).type, [&](auto* tag) {
     using T = pointee<decltype(tag)>;
-    for (std::int64_t i = 0; i < c.out(0).count(); ++i) {
-      const T* x = c.data(0).as<T>() + i / stride * length * stride + i % stride;
+    std::int64_t* y = c.out_integers();
+    for_each_line(c.shape(0), axis, [&](std::int64_t first, std::int64_t stride, std::int64_t length) {
+      const T* x = c.data(0).as<T>() + first;
       std::int64_t best = 0;
       for (std::int64_t k = 1; k < length; ++k) {
         const T a = x[k * stride], b = x[best * stride];
         if ((Max ? a > b : a < b) || (last && a == b)) best = k;
       }
-      c.out_integers()[i] = best;
-    }
+      *y++ = best;
+    });
   });
 }
 
@@ -184,13 +184,10 @@ void infer_cum_sum(call& c) {
 
 void evaluate_cum_sum(call& c) {
   const std::size_t axis = c.axis(c.integer_scalar(1), c.rank(0));
-  const std::int64_t length = c.shape(0)[axis], stride = count_between(c.shape(0), axis + 1, c.rank(0));
   const bool exclusive = c.op().integer("exclusive", 0) != 0, reverse = c.op().integer("reverse", 0) != 0;
-  const std::int64_t lines = length == 0 ? 0 : c.out(0).count() / length;
   by_type(c.out(0).type, [&](auto* tag) {
     using T = pointee<decltype(tag)>;
-    for (std::int64_t line = 0; line < lines; ++line) {
-      const std::int64_t first = line / stride * length * stride + line % stride;
+    for_each_line(c.shape(0), axis, [&](std::int64_t first, std::int64_t stride, std::int64_t length) {
       T sum{};
       for (std::int64_t k = 0; k < length; ++k) {
         const std::int64_t at = first + (reverse ? length - 1 - k : k) * stride;
@@ -198,7 +195,7 @@ void evaluate_cum_sum(call& c) {
         c.out(0).as<T>()[at] = exclusive ? sum : plus(sum, x);
         sum = plus(sum, x);
       }
-    }
+    });
   });
 }
 

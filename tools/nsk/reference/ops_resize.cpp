@@ -188,13 +188,9 @@ float rounded(const resampling& r, const axis_plan& a, float x) {
   return std::round(x);
 }
 
-/// The interpolating kernels at distance t: a triangle, and Keys' cubic convolution (1981).
+/// The interpolating kernels at distance t: a triangle, and a cubic.
 double kernel(const resampling& r, double t) {
-  t = std::fabs(t);
-  if (r.mode == "linear") return t < 1 ? 1 - t : 0;
-  const double a = r.cubic;
-  if (t <= 1) return ((a + 2) * t - (a + 3)) * t * t + 1;
-  return t < 2 ? ((a * t - 5 * a) * t + 8 * a) * t - 4 * a : 0;
+  return r.mode == "linear" ? std::max(1 - std::fabs(t), 0.0) : cubic_kernel(r.cubic, t);
 }
 
 struct weighted {

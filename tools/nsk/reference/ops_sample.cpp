@@ -39,14 +39,6 @@ struct sampler {
   }
 };
 
-/// Keys' cubic with A = -0.75 at distance d.
-double cubic(double d) {
-  constexpr double a = -0.75;
-  d = std::fabs(d);
-  if (d <= 1) return ((a + 2) * d - (a + 3)) * d * d + 1;
-  return d < 2 ? ((a * d - 5 * a) * d + 8 * a) * d - 4 * a : 0;
-}
-
 /// The sum over all taps around `at`: two per axis, or four.
 double sample(const sampler& s, const std::string& mode, std::vector<double> at) {
   if (mode == "nearest") {
@@ -64,7 +56,7 @@ double sample(const sampler& s, const std::string& mode, std::vector<double> at)
     std::size_t rest = i;
     for (std::size_t d = at.size(); d-- > 0; rest /= per_axis) {
       tap[d] = std::floor(at[d]) + static_cast<double>(rest % per_axis) - (wide ? 1 : 0);
-      weight *= wide ? cubic(at[d] - tap[d]) : 1 - std::fabs(at[d] - tap[d]);
+      weight *= wide ? cubic_kernel(-0.75, at[d] - tap[d]) : 1 - std::fabs(at[d] - tap[d]);
     }
     sum += weight * s.pixel(tap);
   }

@@ -2,9 +2,9 @@
 /// Operators that pick elements by index or by rank: gathering, scattering, TopK and their like.
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <numeric>
 
-#include "reference/rows.hpp"
+#include "reference/operators.hpp"
 
 namespace nsk::tool::reference {
 namespace {
@@ -36,18 +36,14 @@ void infer_gather(call& c) {
 
 void evaluate_gather(call& c) {
   const std::size_t axis = c.axis(c.op().integer("axis", 0), c.rank(0));
-  const i64 length = c.shape(0)[axis], outer = count_between(c.shape(0), 0, axis);
-  const std::size_t bytes =
-      static_cast<std::size_t>(count_between(c.shape(0), axis + 1, c.rank(0))) * size_of(c.out(0).type);
-  std::byte* y = c.out(0).data.data();
-  if (bytes == 0) return;
-  for (i64 o = 0; o < outer; ++o) {
-    for (i64 i = 0; i < count_of(c.shape(1)); ++i, y += bytes)
-      std::memcpy(y,
-                  c.data(0).data.data() +
-                      static_cast<std::size_t>(o * length + checked_index(c, c.integers(1)[i], length)) * bytes,
-                  bytes);
-  }
+  const i64 length = c.shape(0)[axis], outer = count_between(c.shape(0), 0, axis),
+            inner = count_between(c.shape(0), axis + 1, c.rank(0));
+  i64 to = 0;
+  for (i64 o = 0; o < outer; ++o)
+    for (i64 i = 0; i < count_of(c.shape(1)); ++i, to += inner) {
+      const i64 from = o * length + checked_index(c, c.integers(1)[i], length);
+      copy_elements(c.data(0), from * inner, c.out(0), to, inner);
+    }
 }
 
 // GatherElements, ScatterElements: indices have the output's, or the updates', own shape.
@@ -151,14 +147,10 @@ void evaluate_gather_nd(call& c) {
   const auto batch = static_cast<std::size_t>(c.op().integer("batch_dims", 0));
   const i64 depth = k.back(), batches = count_between(k, 0, batch), per_batch = count_between(k, batch, k.size() - 1);
   const shape_t inner(x.begin() + static_cast<std::ptrdiff_t>(batch), x.end());
-  const i64 block = count_of(inner);
-  const std::size_t bytes =
-      static_cast<std::size_t>(count_between(inner, static_cast<std::size_t>(depth), inner.size())) *
-      size_of(c.out(0).type);
-  std::byte* y = c.out(0).data.data();
-  for (i64 i = 0; bytes != 0 && i < batches * per_batch; ++i, y += bytes) {
-    const i64 offset = i / per_batch * block + slice_offset(c, c.integers(1) + i * depth, depth, inner);
-    std::memcpy(y, c.data(0).data.data() + static_cast<std::size_t>(offset) * size_of(c.out(0).type), bytes);
+  const i64 block = count_of(inner), length = count_between(inner, static_cast<std::size_t>(depth), inner.size());
+  for (i64 i = 0; i < batches * per_batch; ++i) {
+    const i64 from = i / per_batch * block + slice_offset(c, c.integers(1) + i * depth, depth, inner);
+    copy_elements(c.data(0), from, c.out(0), i * length, length);
   }
 }
 
@@ -209,15 +201,15 @@ void infer_top_k(call& c) {
 /// first.
 void evaluate_top_k(call& c) {
   const std::size_t axis = c.axis(c.op().integer("axis", -1), c.rank(0));
-  const i64 length = c.shape(0)[axis], stride = count_between(c.shape(0), axis + 1, c.rank(0)),
-            outer = count_between(c.shape(0), 0, axis), k = top_count(c);
+  const i64 k = top_count(c);
   const bool largest = c.op().integer("largest", 1) != 0;
   by_type(c.data(0).type, [&](auto* tag) {
     using T = pointee<decltype(tag)>;
-    std::vector<i64> order(static_cast<std::size_t>(length));
-    for (i64 line = 0; line < outer * stride; ++line) {
-      const T* x = c.data(0).as<T>() + line / stride * length * stride + line % stride;
-      for (i64 i = 0; i < length; ++i) order[static_cast<std::size_t>(i)] = i;
+    i64 line = 0;
+    for_each_line(c.shape(0), axis, [&](i64 first, i64 stride, i64 length) {
+      const T* x = c.data(0).as<T>() + first;
+      std::vector<i64> order(static_cast<std::size_t>(length));
+      std::iota(order.begin(), order.end(), 0);
       const auto less = [](T a, T b) { return b != b ? a == a : a < b; };
       std::stable_sort(order.begin(), order.end(), [&](i64 a, i64 b) {
         return largest ? less(x[b * stride], x[a * stride]) : less(x[a * stride], x[b * stride]);
@@ -227,7 +219,8 @@ void evaluate_top_k(call& c) {
         if (c.wants(0)) c.out(0).as<T>()[at] = x[from * stride];
         if (c.wants(1)) c.out_integers(1)[at] = from;
       }
-    }
+      ++line;
+    });
   });
 }
 
@@ -300,16 +293,13 @@ void evaluate_compress(call& c) {
   const bool flat = !c.op().has("axis");
   const std::size_t axis = flat ? 0 : c.axis(c.op().integer("axis", 0), c.rank(0));
   const shape_t shape = flat ? shape_t{count_of(c.shape(0))} : c.shape(0);
-  const std::size_t bytes =
-      static_cast<std::size_t>(count_between(shape, axis + 1, shape.size())) * size_of(c.out(0).type);
-  const std::size_t all = static_cast<std::size_t>(c.out_shape(0)[axis]) * bytes;
-  std::fill(c.out(0).data.begin(), c.out(0).data.end(), std::byte{});
-  for (i64 o = 0; bytes != 0 && o < count_between(shape, 0, axis); ++o) {
-    std::byte* y = c.out(0).data.data() + static_cast<std::size_t>(o) * all;
+  const i64 inner = count_between(shape, axis + 1, shape.size());
+  for (i64 o = 0; o < count_between(shape, 0, axis); ++o) {
+    i64 to = o * c.out_shape(0)[axis] * inner;
     for (i64 i = 0; i < c.shape(1)[0]; ++i) {
       if (c.data(1).integer(i) == 0) continue;
-      std::memcpy(y, c.data(0).data.data() + static_cast<std::size_t>(o * shape[axis] + i) * bytes, bytes);
-      y += bytes;
+      copy_elements(c.data(0), (o * shape[axis] + i) * inner, c.out(0), to, inner);
+      to += inner;
     }
   }
 }

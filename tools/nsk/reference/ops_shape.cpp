@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: MIT
 /// Operators that move elements without computing: reshapes, shapes as values, transposition, expansion.
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 #include "reference/operators.hpp"
-#include "reference/run_node.hpp"
 
 namespace nsk::tool::reference {
 namespace {

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
 /// Concatenation, splitting, slicing and padding.
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "reference/operators.hpp"
-#include "reference/run_node.hpp"
 
 namespace nsk::tool::reference {
 namespace {
@@ -32,16 +30,15 @@ void infer_concat(call& c) {
 }
 
 void evaluate_concat(call& c) {
-  const std::size_t axis = c.axis(c.op().integer("axis", 0), c.rank(0)), element_size = size_of(c.out(0).type);
+  const std::size_t axis = c.axis(c.op().integer("axis", 0), c.rank(0));
   const i64 outer = count_between(c.out_shape(0), 0, axis);
-  std::byte* y = c.out(0).data.data();
-  for (i64 o = 0; o < outer; ++o) {
+  i64 to = 0;
+  for (i64 o = 0; o < outer; ++o)
     for (std::size_t i = 0; i < c.input_count(); ++i) {
-      const std::size_t bytes = static_cast<std::size_t>(count_between(c.shape(i), axis, c.rank(i))) * element_size;
-      if (bytes != 0) std::memcpy(y, c.data(i).data.data() + static_cast<std::size_t>(o) * bytes, bytes);
-      y += bytes;
+      const i64 part = count_between(c.shape(i), axis, c.rank(i));
+      copy_elements(c.data(i), o * part, c.out(0), to, part);
+      to += part;
     }
-  }
 }
 
 /// Lengths of the parts: given, or equal with a shorter last one.
@@ -216,8 +213,7 @@ void evaluate_pad(call& c) {
   c.require(constant.type == c.out(0).type, "the constant must have the input's type");
   by_type(c.out(0).type, [&](auto* tag) {
     using T = pointee<decltype(tag)>;
-    shape_t index(shape.size(), 0);
-    for (i64 i = 0; i < c.out(0).count(); ++i) {
+    for_each_index(shape, 0, c.out(0).count(), [&](i64 i, const shape_t& index) {
       i64 offset = 0;
       bool inside = true;
       for (std::size_t d = 0; d < shape.size(); ++d) {
@@ -226,11 +222,7 @@ void evaluate_pad(call& c) {
         offset += at;
       }
       c.out(0).as<T>()[i] = inside ? c.data(0).as<T>()[offset] : constant.as<T>()[0];
-      for (std::size_t d = shape.size(); d-- > 0;) {
-        if (++index[d] < shape[d]) break;
-        index[d] = 0;
-      }
-    }
+    });
   });
 }
 

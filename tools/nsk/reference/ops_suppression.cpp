@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "reference/rows.hpp"
+#include "reference/operators.hpp"
 
 namespace nsk::tool::reference {
 namespace {

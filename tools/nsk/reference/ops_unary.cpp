@@ -2,7 +2,6 @@
 /// Functions of one value, element by element.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "reference/operators.hpp"
 
@@ -11,16 +10,6 @@ namespace {
 
 using u64 = std::uint64_t;
 using i64 = std::int64_t;
-
-void infer_same(call& c) {
-  c.require_inputs(1, 1);
-  c.declare(0, c.type(0), c.shape(0));
-}
-
-void infer_same_float(call& c) {
-  infer_same(c);
-  c.require_float(0);
-}
 
 template <class F>
 void map_floats(call& c, F f) {

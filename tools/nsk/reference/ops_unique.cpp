@@ -2,11 +2,10 @@
 /// Unique: which elements, or slices along an axis, there are, each once.
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <numeric>
 #include <vector>
 
-#include "reference/rows.hpp"
+#include "reference/operators.hpp"
 
 namespace nsk::tool::reference {
 namespace {
@@ -78,12 +77,10 @@ void evaluate_unique(call& c) {
   const shape_t lines = lines_of(c);
   const groups found = groups_of(c);
   const i64 rows = static_cast<i64>(found.size());
-  const std::size_t bytes = static_cast<std::size_t>(lines[2]) * size_of(c.data(0).type);
-  for (i64 g = 0; g < static_cast<i64>(found.size()); ++g) {
+  for (i64 g = 0; g < rows; ++g) {
     const std::vector<i64>& members = found[static_cast<std::size_t>(g)];
-    for (i64 o = 0; c.wants(0) && bytes != 0 && o < lines[0]; ++o)
-      std::memcpy(c.out(0).data.data() + static_cast<std::size_t>(o * rows + g) * bytes,
-                  c.data(0).data.data() + static_cast<std::size_t>(o * lines[1] + members[0]) * bytes, bytes);
+    for (i64 o = 0; c.wants(0) && o < lines[0]; ++o)
+      copy_elements(c.data(0), (o * lines[1] + members[0]) * lines[2], c.out(0), (o * rows + g) * lines[2], lines[2]);
     if (c.wants(1)) c.out_integers(1)[g] = members[0];
     if (c.wants(3)) c.out_integers(3)[g] = static_cast<i64>(members.size());
     for (const i64 line : members)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// Single nodes of the reference: what the evaluator's loop and constant folding share.
-#include <optional>
 #include <vector>
 #include "reference/operators.hpp"
 

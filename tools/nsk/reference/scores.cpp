@@ -32,10 +32,7 @@ std::vector<std::string> texts_of(const call& c, const std::string& key) {
 
 std::vector<double> tensor_of(const call& c, const std::string& key) {
   const auto* held = attribute_of<array>(c, key, "tensor");
-  if (held == nullptr) return {};
-  std::vector<double> list(static_cast<std::size_t>(held->count()));
-  for (std::size_t i = 0; i < list.size(); ++i) list[i] = held->number(static_cast<std::int64_t>(i));
-  return list;
+  return held == nullptr ? std::vector<double>() : held->numbers();
 }
 
 void score_sheet::add(std::int64_t target, double weight) {

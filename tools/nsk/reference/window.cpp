@@ -4,18 +4,13 @@
 #include <algorithm>
 
 namespace nsk::tool::reference {
-namespace {
-
-constexpr std::int64_t largest = std::int64_t{1} << 31, max_taps = std::int64_t{1} << 24;
-
-}
 
 shape_t checked_list(const call& c, const char* name, std::size_t length, std::int64_t fallback, std::int64_t minimum) {
   const shape_t list = c.op().integers(name, shape_t(length, fallback));
   if (list.size() != length)
     c.fail(std::string("attribute '") + name + "' must have " + std::to_string(length) + " values");
   for (std::int64_t v : list)
-    if (v < minimum || v > largest)
+    if (v < minimum || v > max_length)
       c.fail(std::string("attribute '") + name + "' has the impossible value " + std::to_string(v));
   return list;
 }
@@ -27,6 +22,7 @@ window read_window(const call& c, const shape_t& spatial, shape_t kernel) {
   w.kernel = kernel.empty() ? checked_list(c, "kernel_shape", axes, 0, 1) : std::move(kernel);
   if (c.op().integers("kernel_shape", w.kernel) != w.kernel) c.fail("attribute 'kernel_shape' contradicts the weights");
   if (w.kernel.size() != axes) c.fail("the kernel must have one dimension per spatial axis of the input");
+  constexpr std::int64_t max_taps = std::int64_t{1} << 24;
   std::int64_t taps = 1;
   for (std::int64_t k : w.kernel) {
     if (k < 1) c.fail("the kernel is empty");
@@ -36,19 +32,24 @@ window read_window(const call& c, const shape_t& spatial, shape_t kernel) {
   w.stride = checked_list(c, "strides", axes, 1, 1);
   w.dilation = checked_list(c, "dilations", axes, 1, 1);
   for (std::size_t d = 0; d < axes; ++d)
-    if (w.dilation[d] > largest / w.kernel[d]) c.fail("the dilated kernel is too large");
-  const shape_t pads = checked_list(c, "pads", 2 * axes, 0, -largest);
+    if (w.dilation[d] > max_length / w.kernel[d]) c.fail("the dilated kernel is too large");
+  const shape_t pads = checked_list(c, "pads", 2 * axes, 0, -max_length);
   w.pad_begin.assign(pads.begin(), pads.begin() + static_cast<std::ptrdiff_t>(axes));
   w.pad_end.assign(pads.begin() + static_cast<std::ptrdiff_t>(axes), pads.end());
   w.output.assign(axes, 0);
   return w;
 }
 
-void finish_window(const call& c, window& w, bool ceil_mode) {
-  const std::string auto_pad = c.op().text("auto_pad", "NOTSET");
-  const bool upper = auto_pad == "SAME_UPPER", same = upper || auto_pad == "SAME_LOWER";
-  c.require(same || auto_pad == "NOTSET" || auto_pad == "VALID" || auto_pad.empty(),
+std::string auto_pad_of(const call& c) {
+  const std::string mode = c.op().text("auto_pad", "NOTSET");
+  c.require(mode == "SAME_UPPER" || mode == "SAME_LOWER" || mode == "NOTSET" || mode == "VALID" || mode.empty(),
             "attribute 'auto_pad' must be NOTSET, VALID, SAME_UPPER or SAME_LOWER");
+  return mode;
+}
+
+void finish_window(const call& c, window& w, bool ceil_mode) {
+  const std::string auto_pad = auto_pad_of(c);
+  const bool upper = auto_pad == "SAME_UPPER", same = upper || auto_pad == "SAME_LOWER";
   for (std::size_t d = 0; d < w.axes(); ++d) {
     if (same) {
       w.output[d] = (w.input[d] + w.stride[d] - 1) / w.stride[d];

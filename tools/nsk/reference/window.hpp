@@ -5,6 +5,9 @@
 
 namespace nsk::tool::reference {
 
+/// Of lengths, strides and pads, which are multiplied with each other.
+inline constexpr std::int64_t max_length = std::int64_t{1} << 31;
+
 struct window {
   shape_t input, kernel, stride, dilation, pad_begin, pad_end, output;  ///< one entry per spatial axis
   std::size_t axes() const { return kernel.size(); }
@@ -20,6 +23,9 @@ shape_t checked_list(const call& c, const char* name, std::size_t length, std::i
 /// Reads kernel_shape (unless `kernel` is given), strides, dilations and pads; pads of auto_pad stay 0. Checks lengths
 /// and signs.
 window read_window(const call& c, const shape_t& spatial, shape_t kernel);
+
+/// Returns the attribute auto_pad; refuses unknown ones.
+std::string auto_pad_of(const call& c);
 
 /// Applies auto_pad and computes the output's spatial shape. `ceil_mode`: the last window may be cut by the far edge,
 /// but must begin inside the input or its near padding.
@@ -37,16 +43,5 @@ struct tap {
 };
 /// Sets `taps` to those of the output position `at`, in the kernel's order.
 void find_taps(const window& w, const shape_t& at, std::vector<tap>& taps);
-
-/// Visits output positions [first, last) in row-major order: f(i, at).
-template <class F>
-void for_each_position(const window& w, std::int64_t first, std::int64_t last, F f) {
-  shape_t at(w.axes(), 0);
-  for (std::int64_t i = first; i < last; ++i) {
-    std::int64_t rest = i;
-    for (std::size_t d = w.axes(); d-- > 0; rest /= w.output[d]) at[d] = rest % w.output[d];
-    f(i, at);
-  }
-}
 
 }

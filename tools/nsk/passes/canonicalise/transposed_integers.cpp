@@ -6,7 +6,7 @@
 #include "passes/canonicalise/byte_steps.hpp"
 #include "passes/canonicalise/constants.hpp"
 #include "passes/canonicalise/transposition.hpp"
-#include "reference/quantized.hpp"
+#include "reference/operators.hpp"
 
 namespace nsk::tool::canonical {
 namespace {

@@ -5,7 +5,7 @@
 #include <optional>
 #include "passes/fuse/byte_rewriter.hpp"
 #include "passes/fuse/fuse.hpp"
-#include "reference/quantized.hpp"
+#include "reference/operators.hpp"
 
 namespace nsk::tool {
 namespace {

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "graph/integer_range.hpp"
-#include "reference/quantized.hpp"
+#include "reference/operators.hpp"
 
 namespace nsk::tool {
 namespace {

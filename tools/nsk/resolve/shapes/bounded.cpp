@@ -6,7 +6,7 @@
 
 #include "errors.hpp"
 #include "graph/cures.hpp"
-#include "reference/rows.hpp"
+#include "reference/operators.hpp"
 
 namespace nsk::tool {
 namespace {

@@ -20,9 +20,7 @@ value_id emitter::add_input(const std::string& name, element type, const shape_t
   return id;
 }
 
-value_id emitter::add_constant(const std::string& name, array a) {
-  return m_graph.add_constant(name, std::move(a));
-}
+value_id emitter::add_constant(const std::string& name, array a) { return m_graph.add_constant(name, std::move(a)); }
 
 value_id emitter::constant(array a) {
   m_folder.make(a.count(), "its tables");

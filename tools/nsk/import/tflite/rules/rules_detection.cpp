@@ -10,7 +10,7 @@
 #include "import/tflite/rules/nodes.hpp"
 #include "import/tflite/rules/operands.hpp"
 #include "import/tflite/rules/rules.hpp"
-#include "reference/rows.hpp"
+#include "reference/operators.hpp"
 
 namespace nsk::tool::tflite {
 namespace {
