@@ -7,6 +7,7 @@
 
 #include "errors.hpp"
 #include "ops/step_facts.hpp"
+#include "io/text.hpp"
 
 namespace nsk::tool {
 namespace {

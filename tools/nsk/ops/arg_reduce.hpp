@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// Positions of largest and smallest elements.
-#include "ops/impl/lower_parts.hpp"
 #include "ops/op_rules.hpp"
 
 namespace nsk::tool {

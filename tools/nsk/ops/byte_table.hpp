@@ -2,8 +2,6 @@
 #pragma once
 /// Functions of one byte, the same for all or one for each channel.
 #include <algorithm>
-#include <memory>
-#include "ops/impl/lower_parts.hpp"
 #include "ops/op_rules.hpp"
 
 namespace nsk::tool {

@@ -5,7 +5,6 @@
 #include "errors.hpp"
 #include "ops/impl/gpu_winograd.hpp"
 #include "program/winograd_choice.hpp"
-#include "ops/impl/lower_parts.hpp"
 #include "ops/depthwise_conv_2d.hpp"
 #include "pack/panels.hpp"
 #include "pack/winograd.hpp"
@@ -48,12 +47,9 @@ struct op_rules<op::conv_2d> : product_work {
     else
       s.p.as<op::conv_2d>() = {c.w, c.groups, algorithm};
     s.macs = count_of(y.shape) * c.w.kernel_h * c.w.kernel_w * (channels / c.groups);
-    if (o.post.residual != no_value) {
-      s.e.residual = static_cast<int>(s.inputs.size());
-      s.inputs.push_back(
-          l.tensor(broadcast(l.place_of(o.post.residual), y.shape), axes, l.name_of_value(o.post.residual)));
-    }
-    set_epilogue(l, l.result.steps.back(), o.post);
+    const int r = o.post.residual;
+    set_epilogue(l, s, o.post,
+                 r == no_value ? -1 : l.tensor(broadcast(l.place_of(r), y.shape), axes, l.name_of_value(r)));
     l.bind(o.output, y);
   }
   static tile_size tiles(const tile_request& r, const conv_2d_params& p) {
@@ -87,12 +83,7 @@ struct op_rules<op::conv_2d> : product_work {
     const auto pixels = [](std::int64_t v) {
       return static_cast<std::uint16_t>(std::clamp<std::int64_t>(v, 0, 65535));
     };
-    halo border;
-    border.top = pixels(around.top);
-    border.left = pixels(around.left);
-    border.bottom = pixels(around.bottom);
-    border.right = pixels(around.right);
-    return border;
+    return {pixels(around.top), pixels(around.left), pixels(around.bottom), pixels(around.right)};
   }
   static std::vector<panel_matrix> matrices(const conv_parameters& c, std::int64_t depth_channels, bool depthwise) {
     const std::int64_t taps = c.w.kernel_h * c.w.kernel_w;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// Dense layers.
-#include "ops/impl/lower_parts.hpp"
 #include "pack/panels.hpp"
 #include "ops/op_rules.hpp"
 
@@ -40,11 +39,7 @@ struct op_rules<op::fully_connected> : product_work {
                                         {{d.outputs, d.depth}}, true);
     plan_step& s = l.step<op::fully_connected>(o, {tensors[1], weights}, tensors[0]);
     s.macs = count_of(y.shape) * d.depth;
-    if (o.post.residual != no_value) {
-      s.e.residual = 2;
-      s.inputs.push_back(tensors[2]);
-    }
-    set_epilogue(l, l.result.steps.back(), o.post);
+    set_epilogue(l, s, o.post, o.post.residual == no_value ? -1 : tensors[2]);
     l.bind(o.output, y);
   }
   static tile_size tiles(const tile_request& r, const fully_connected_params&) {

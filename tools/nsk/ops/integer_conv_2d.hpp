@@ -2,14 +2,13 @@
 #pragma once
 /// Convolutions and products of stored integers whose zero point is computed.
 #include "errors.hpp"
-#include "ops/impl/lower_parts.hpp"
 #include "pack/quads.hpp"
 #include "ops/op_rules.hpp"
 
 namespace nsk::tool {
 
 template <>
-struct op_rules<op::integer_conv_2d> : product_work {
+struct op_rules<op::integer_conv_2d> : byte_convolution {
   using parameters = integer_conv_parameters;
 
   static void lower(lowerer& l, const operation& o, const parameters& c) {
@@ -31,23 +30,10 @@ struct op_rules<op::integer_conv_2d> : product_work {
     plan_step& s = l.step<op::integer_conv_2d>(o, std::move(inputs), at.output);
     s.p.as<op::integer_conv_2d>() = {c.w, c.groups, whole_rows, c.real};
     s.macs = count_of(l.source.shape(o.output)) * c.w.kernel_h * c.w.kernel_w * depth;
-    if (at.residual >= 0) {
-      s.e.residual = static_cast<int>(s.inputs.size());
-      s.inputs.push_back(at.residual);
-    }
-    set_epilogue(l, l.result.steps.back(), o.post);
-  }
-  static tile_size tiles(const tile_request& r, const integer_conv_2d_params& p) {
-    const std::int64_t depth = std::int64_t{p.w.kernel_h} * p.w.kernel_w * (r.input(0).shape.back() / p.groups);
-    tile_size t = gemm_tile_size(r, r.input(1), depth, gain);
-    if (p.groups > 1) t.channels = 0;
-    return t;
+    set_epilogue(l, s, o.post, at.residual);
   }
 
  private:
-  /// How many multiply-accumulates pass in the time of one of floats.
-  static constexpr std::int64_t gain = 2;
-
   struct places {
     int input, output, residual = -1;
   };

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// Products of matrices of integers, [B, M, K] times [B, K, N].
-#include "ops/impl/lower_parts.hpp"
 #include "ops/op_rules.hpp"
 
 namespace nsk::tool {

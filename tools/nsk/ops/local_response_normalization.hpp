@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// Division by a power of the squares of neighbouring channels.
-#include "ops/impl/lower_parts.hpp"
 #include "ops/op_rules.hpp"
 
 namespace nsk::tool {

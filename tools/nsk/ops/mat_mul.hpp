@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// Products of two computed matrices: the right one is packed first.
-#include "ops/impl/lower_parts.hpp"
 #include "ops/op_rules.hpp"
 
 namespace nsk::tool {
@@ -43,17 +42,16 @@ struct op_rules<op::mat_mul> : product_work {
                             ? *direct
                             : l.new_storage(-1, o.name + "#product", {matrices, rows, columns}, identity_order(3), {},
                                             storage_kind::arena);
-    std::vector<int> inputs = {l.tensor(left, {0, 1, 2}, l.name_of_value(o.inputs[0]), false), panel_tensor};
+    const std::vector<int> inputs = {l.tensor(left, {0, 1, 2}, l.name_of_value(o.inputs[0]), false), panel_tensor};
+    int residual = -1;
     if (o.post.residual != no_value) {
       const view r = flattened(broadcast(l.place_of(o.post.residual), out), matrices, rows, columns, "residual");
-      inputs.push_back(l.tensor(r, {0, 1, 2}, l.name_of_value(o.post.residual), false));
+      residual = l.tensor(r, {0, 1, 2}, l.name_of_value(o.post.residual), false);
     }
-    plan_step& s =
-        l.step<op::mat_mul>(o, std::move(inputs), l.tensor(target, {0, 1, 2}, l.name_of_value(o.output), false));
+    plan_step& s = l.step<op::mat_mul>(o, inputs, l.tensor(target, {0, 1, 2}, l.name_of_value(o.output), false));
     s.p.as<op::mat_mul>() = {shared};
     s.macs = count_of(out) * depth;
-    if (o.post.residual != no_value) s.e.residual = 2;
-    set_epilogue(l, l.result.steps.back(), o.post);
+    set_epilogue(l, s, o.post, residual);
     if (target.storage != y.storage) l.copy_step(*reshaped(target, out), y, o.name, l.name_of_value(o.output));
     l.bind(o.output, y);
   }

@@ -19,10 +19,7 @@ struct op_rules<op::non_max_suppression> : moves_elements {
     l.step<op::non_max_suppression>(o, {boxes, scores}, rows).p.as<op::non_max_suppression>() = n;
     l.bind(o.output, y);
   }
-  static tile_size tiles(const tile_request& r, const non_max_suppression_params&) {
-    static_cast<void>(r);
-    return {};
-  }
+  static tile_size tiles(const tile_request&, const non_max_suppression_params&) { return {}; }
 };
 
 }

@@ -12,7 +12,6 @@
 #include "ops/impl/lower_parts.hpp"
 #include "ops/impl/tile_sizes.hpp"
 #include "ops/impl/work_kinds.hpp"
-#include "passes/lower/lowerer.hpp"
 
 namespace nsk::tool {
 
@@ -51,6 +50,16 @@ struct product_work {
   template <class Params>
   static std::string work_kind(const step_view& s, const Params&, const tile_space& space) {
     return kind_of_product(s, space);
+  }
+};
+/// Convolutions of bytes, of which two multiply-accumulates pass in the time of one of floats.
+struct byte_convolution : product_work {
+  template <class Params>
+  static tile_size tiles(const tile_request& r, const Params& p) {
+    const std::int64_t depth = std::int64_t{p.w.kernel_h} * p.w.kernel_w * (r.input(0).shape.back() / p.groups);
+    tile_size t = gemm_tile_size(r, r.input(1), depth, 2);
+    if (p.groups > 1) t.channels = 0;
+    return t;
   }
 };
 struct moves_elements {

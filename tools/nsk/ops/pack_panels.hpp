@@ -8,10 +8,7 @@ namespace nsk::tool {
 template <>
 struct op_rules<op::pack_panels> : moves_elements {
   using parameters = made_by_lowering;
-  static tile_size tiles(const tile_request& r, const pack_panels_params&) {
-    static_cast<void>(r);
-    return {0, 1, 0};
-  }
+  static tile_size tiles(const tile_request&, const pack_panels_params&) { return {0, 1, 0}; }
 };
 
 }

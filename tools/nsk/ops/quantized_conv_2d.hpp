@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// Convolutions of stored integers, of all channels of a group or channel by channel.
-#include "ops/impl/lower_parts.hpp"
 #include "ops/quantized_depthwise_conv_2d.hpp"
 #include "pack/quads.hpp"
 #include "ops/op_rules.hpp"
@@ -9,7 +8,7 @@
 namespace nsk::tool {
 
 template <>
-struct op_rules<op::quantized_conv_2d> : product_work {
+struct op_rules<op::quantized_conv_2d> : byte_convolution {
   using parameters = quantized_conv_parameters;
 
   static void lower(lowerer& l, const operation& o, const parameters& c) {
@@ -39,19 +38,11 @@ struct op_rules<op::quantized_conv_2d> : product_work {
     s.macs = count_of(y.shape) * c.w.kernel_h * c.w.kernel_w * depth;
     l.bind(o.output, y);
   }
-  static tile_size tiles(const tile_request& r, const quantized_conv_2d_params& p) {
-    const std::int64_t depth = std::int64_t{p.w.kernel_h} * p.w.kernel_w * (r.input(0).shape.back() / p.groups);
-    tile_size t = gemm_tile_size(r, r.input(1), depth, gain);
-    if (p.groups > 1) t.channels = 0;
-    return t;
-  }
 
  private:
   static int residual_of(lowerer& l, const operation& o, const std::vector<int>& axes) {
     return l.tensor(l.with_innermost(l.place_of(o.inputs[1]), 1, o), axes, l.name_of_value(o.inputs[1]));
   }
-  /// How many multiply-accumulates pass in the time of one of floats.
-  static constexpr std::int64_t gain = 2;
 };
 
 }

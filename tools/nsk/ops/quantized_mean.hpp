@@ -2,7 +2,6 @@
 #pragma once
 /// The mean of all pixels of an image that bytes store.
 #include <algorithm>
-#include "ops/impl/lower_parts.hpp"
 #include "ops/op_rules.hpp"
 
 namespace nsk::tool {

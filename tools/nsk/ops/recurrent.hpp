@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// The recurrence of RNN, GRU and LSTM layers.
-#include "ops/impl/lower_parts.hpp"
 #include "pack/panels.hpp"
 #include "ops/op_rules.hpp"
 
@@ -18,9 +17,7 @@ struct op_rules<op::recurrent> {
       return v.shape[last] == 1 || v.stride[last] == 1 ? v : l.with_innermost(v, last, o);
     };
     const auto plain = [&](const view& v, std::size_t i) {
-      std::vector<int> axes(v.rank());
-      for (std::size_t d = 0; d < axes.size(); ++d) axes[d] = static_cast<int>(d);
-      return l.tensor(v, axes, l.name_of_value(o.inputs[i]), false);
+      return l.tensor(v, identity_order(v.rank()), l.name_of_value(o.inputs[i]), false);
     };
     const view x = lines(0), h = lines(1);
     const bool is_lstm = r.kind == recurrent_kind::lstm;

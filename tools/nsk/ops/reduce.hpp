@@ -5,7 +5,6 @@
 #include <array>
 #include <optional>
 #include "errors.hpp"
-#include "ops/impl/lower_parts.hpp"
 #include "ops/op_rules.hpp"
 
 namespace nsk::tool {

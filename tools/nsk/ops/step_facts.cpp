@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "ops/step_facts.hpp"
+#include "program/visit_op.hpp"
+#include "write/schema.hpp"
 
 namespace nsk::tool {
 namespace {
@@ -26,25 +28,11 @@ std::string variety_in(const Params&, long) {
 }
 
 std::optional<window> window_of(const step_view& s) {
-  switch (s.op()) {
-#define NSK_WINDOW(name, Table) \
-  case op::name: return window_in(s.params<op::name>(), 0);
-    NSK_OP_LIST(NSK_WINDOW)
-#undef NSK_WINDOW
-    case op::none: break;
-  }
-  return std::nullopt;
+  return visit_op(s.op(), [&](auto o) { return window_in(s.params<o>(), 0); });
 }
 
 std::string variety_of(const step_view& s) {
-  switch (s.op()) {
-#define NSK_VARIETY(name, Table) \
-  case op::name: return variety_in(s.params<op::name>(), 0);
-    NSK_OP_LIST(NSK_VARIETY)
-#undef NSK_VARIETY
-    case op::none: break;
-  }
-  return "";
+  return visit_op(s.op(), [&](auto o) { return variety_in(s.params<o>(), 0); });
 }
 
 conv_algorithm algorithm_of(const step_view& s) {

@@ -12,39 +12,29 @@ namespace nsk::tool {
 namespace {
 
 int position_of(const axis_order& order, int axis) {
-  int found = 0;
-  for (std::size_t d = 0; d < order.size(); ++d)
-    if (order[d] == axis) found = static_cast<int>(d);
-  return found;
+  return static_cast<int>(std::find(order.begin(), order.end(), axis) - order.begin());
 }
 
+void append(std::vector<std::byte>& to, const void* data, std::size_t count) {
+  const auto* first = static_cast<const std::byte*>(data);
+  to.insert(to.end(), first, first + count);
 }
-
-void require_rank(const operation& o, std::size_t rank) {
-  if (rank > static_cast<std::size_t>(max_rank)) refuse(o.source + ": it has more than six dimensions");
-}
-
-namespace {
 
 /// The matrices with weights as float16, biases as they are; empty where a weight is no number that float16 has.
 std::vector<std::byte> half_panels(const std::vector<float>& packed, const std::vector<panel_matrix>& matrices) {
   std::vector<std::byte> halves;
   halves.reserve(packed.size() * sizeof(half_bits));
   const float* from = packed.data();
-  const auto append = [&](const void* bytes, std::size_t count) {
-    const auto* first = static_cast<const std::byte*>(bytes);
-    halves.insert(halves.end(), first, first + count);
-  };
   for (const panel_matrix& m : matrices)
     for (std::int64_t p = 0; p < panel_count(m.channels); ++p) {
       const std::int64_t width = width_of_panel(m.channels, p);
-      append(from, static_cast<std::size_t>(width) * sizeof(float));
+      append(halves, from, static_cast<std::size_t>(width) * sizeof(float));
       from += width;
       for (std::int64_t i = 0; i < width * m.depth; ++i, ++from) {
         const half_bits half = half_from_double(static_cast<double>(*from));
         const float back = float_from_half(half);
         if (std::memcmp(&back, from, sizeof back) != 0) return {};
-        append(&half, sizeof half);
+        append(halves, &half, sizeof half);
       }
     }
   return halves;
@@ -69,13 +59,9 @@ std::vector<std::byte> byte_panels(const std::vector<float>& packed, const std::
         if (number * scale[i % width] != from[width + i]) return {};
         weights[i] = static_cast<std::int8_t>(number);
       }
-      const auto append = [&](const void* data, std::size_t count) {
-        const auto* first = static_cast<const std::byte*>(data);
-        bytes.insert(bytes.end(), first, first + count);
-      };
-      append(from, width * sizeof(float));
-      append(scale.data(), width * sizeof(float));
-      append(weights.data(), weights.size());
+      append(bytes, from, width * sizeof(float));
+      append(bytes, scale.data(), width * sizeof(float));
+      append(bytes, weights.data(), weights.size());
       from += width * (depth + 1);
     }
   return bytes;
@@ -94,6 +80,10 @@ int constant_of(lowerer& l, const std::string& name, dtype type, packing arrange
   return index;
 }
 
+}
+
+void require_rank(const operation& o, std::size_t rank) {
+  if (rank > static_cast<std::size_t>(max_rank)) refuse(o.source + ": it has more than six dimensions");
 }
 
 int constant_panels(lowerer& l, const operation& o, const std::vector<float>& packed,
@@ -120,7 +110,11 @@ int constant_bytes(lowerer& l, const std::string& name, dtype type, packing arra
   return constant_of(l, name, type, arrangement, reinterpret_cast<const std::byte*>(bytes.data()), bytes.size());
 }
 
-void set_epilogue(lowerer& l, plan_step& s, const post_operation& post) {
+void set_epilogue(lowerer& l, plan_step& s, const post_operation& post, int residual) {
+  if (residual >= 0) {
+    s.e.residual = static_cast<int>(s.inputs.size());
+    s.inputs.push_back(residual);
+  }
   s.e.fn = post.fn;
   s.e.alpha = static_cast<float>(post.alpha);
   s.e.beta = static_cast<float>(post.beta);

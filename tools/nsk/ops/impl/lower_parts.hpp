@@ -7,8 +7,8 @@
 
 namespace nsk::tool {
 
-/// Gives a step the function and the slope of `post`. The residual is the operator's affair.
-void set_epilogue(lowerer& l, plan_step& s, const post_operation& post);
+/// Gives a step the function and the slope of `post`, and the tensor of its residual, -1 where it has none.
+void set_epilogue(lowerer& l, plan_step& s, const post_operation& post, int residual = -1);
 
 /// Result and operands of an elementwise operation, broadcast to the result's shape: tensors of the result, then of the
 /// operands.
