@@ -108,18 +108,13 @@ std::vector<std::uint8_t> pack_depthwise_quads(const quad_layer& l, bool& safe) 
   quad_panels panels(packed.data(), l.outputs, quads);
   std::vector<int> column(static_cast<std::size_t>(rows)), placed;
   safe = true;
-  for (std::size_t o = 0; o < static_cast<std::size_t>(l.outputs); ++o) {
-    panels.put_constants(static_cast<std::int64_t>(o), l.bias[o], l.scale[o]);
+  for (std::int64_t o = 0; o < l.outputs; ++o) {
+    panels.put_constants(o, l.bias[o], l.scale[o]);
     for (int x = 0; x < columns; ++x) {
-      for (int y = 0; y < rows; ++y)
-        column[static_cast<std::size_t>(y)] =
-            l.weights[(o * static_cast<std::size_t>(rows) + static_cast<std::size_t>(y)) *
-                          static_cast<std::size_t>(columns) +
-                      static_cast<std::size_t>(x)];
+      for (int y = 0; y < rows; ++y) column[static_cast<std::size_t>(y)] = l.weights[(o * rows + y) * columns + x];
       safe = place_column(column, placed) && safe;
       for (std::size_t i = 0; i < placed.size(); ++i)
-        panels.put(static_cast<std::int64_t>(o), static_cast<std::int64_t>(i / 4) * columns + x,
-                   static_cast<std::int64_t>(i % 4), placed[i]);
+        panels.put(o, static_cast<std::int64_t>(i / 4) * columns + x, static_cast<std::int64_t>(i % 4), placed[i]);
     }
   }
   return packed;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "planner/batch.hpp"
 #include <algorithm>
 #include <cstring>
 #include "errors.hpp"
 #include "ops/every_op.hpp"
+#include "planner/planner.hpp"
 
 namespace nsk::tool {
 namespace {
@@ -103,18 +103,16 @@ class batch_binder {
     const plan_storage& s = m_plan.storages[static_cast<std::size_t>(t.storage)];
     if (!s.data || t.arrangement != packing::plain) return false;
     const auto size = static_cast<std::size_t>(size_of(t.type));
-    std::vector<std::int32_t> index(t.shape.size(), 0);
     for (std::int64_t n = 0; n < t.count(); ++n) {
-      std::int64_t place = t.offset;
-      for (std::size_t k = 0; k < index.size(); ++k) place += index[k] * t.strides[k];
-      const std::int64_t first = place - index[at] / part * part * t.strides[at];
+      std::int64_t place = t.offset, first = place, rest = n;
+      for (std::size_t k = t.shape.size(); k-- > 0; rest /= t.shape[k]) {
+        const std::int64_t index = rest % t.shape[k];
+        place += index * t.strides[k];
+        first += (k == at ? index % part : index) * t.strides[k];
+      }
       if (std::memcmp(s.data->data() + static_cast<std::size_t>(place) * size,
                       s.data->data() + static_cast<std::size_t>(first) * size, size) != 0)
         return false;
-      for (std::size_t k = index.size(); k-- > 0;) {
-        if (++index[k] < t.shape[k]) break;
-        index[k] = 0;
-      }
     }
     return true;
   }

@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// What a lowered plan lacks: tiles of its steps, and addresses of its storages.
+/// What a lowered plan lacks: rows of a batch, tiles of its steps, and addresses of its storages.
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 #include "program/plan.hpp"
 
 namespace nsk::tool {
+
+/// Sets plan::batch and plan_tensor::batch of a lowered plan whose inputs named in `inputs` have `rows` rows (at least
+/// 2) along their first source axis. Refuses, naming the step and the reason, where a row of a result would depend on
+/// another row of an input, or where rows are not one behind the other in memory.
+void bind_batch(plan& p, int rows, const std::set<std::string>& inputs);
 
 /// Chooses the tile of every step: at most `max_macs` multiply-accumulates (or a comparable amount of memory traffic)
 /// each, cut so that rows and weights of a tile are read from the nearest caches. Sets scratch_bytes and

@@ -9,6 +9,7 @@
 #include <flatbuffers/flatbuffers.h>
 #include <flatbuffers/reflection_generated.h>
 #include "write/generated/schema_bytes.hpp"
+#include "write/schema.hpp"
 #include "errors.hpp"
 
 namespace nsk::tool {
@@ -225,23 +226,6 @@ T scalar_of(const table_json& json, std::int32_t enumeration, const std::string&
     return integer_of<T>(json, enumeration, path);
 }
 
-class table_writer {
- public:
-  fb::Offset<void> write(const reflection::Object& object, const table_json& json, const std::string& path);
-  std::vector<std::uint8_t> finish(fb::Offset<void> root) {
-    m_builder.Finish(root);
-    return {m_builder.GetBufferPointer(), m_builder.GetBufferPointer() + m_builder.GetSize()};
-  }
-
- private:
-  fb::Offset<void> write_child(const reflection::Object& parent, const reflection::Field& f, const table_json& json,
-                               const table_json& siblings, const std::string& path);
-  fb::Offset<void> write_vector(const reflection::Type& type, const table_json& json, const std::string& path);
-  void add_struct(const reflection::Field& f, const table_json& json, const std::string& path);
-
-  fb::FlatBufferBuilder m_builder{1 << 16};
-};
-
 void check_keys(const reflection::Object& object, const table_json& json, const std::string& path) {
   if (!json.is_object()) refuse_at(path, "is " + shown(json) + ", but an object is wanted.");
   for (const auto& item : json.items()) {
@@ -252,106 +236,115 @@ void check_keys(const reflection::Object& object, const table_json& json, const 
   }
 }
 
-fb::Offset<void> table_writer::write_vector(const reflection::Type& type, const table_json& json,
-                                            const std::string& path) {
-  if (!json.is_array()) refuse_at(path, "is " + shown(json) + ", but a list is wanted.");
-  const auto at = [&](std::size_t i) { return path + "[" + std::to_string(i) + "]"; };
-  if (type.element() == reflection::Obj || type.element() == reflection::String) {
-    std::vector<fb::Offset<void>> offsets;
-    for (std::size_t i = 0; i < json.size(); ++i) {
-      if (type.element() == reflection::Obj) {
-        offsets.push_back(write(object_at(type.index()), json[i], at(i)));
-      } else {
-        offsets.push_back(m_builder.CreateString(text_of(json[i], at(i))).Union());
-      }
+class table_writer {
+ public:
+  fb::Offset<void> write(const reflection::Object& object, const table_json& json, const std::string& path) {
+    check_keys(object, json, path);
+    const std::vector<const reflection::Field*>& fields = fields_of(object);
+    const auto is_struct = [](const reflection::Field& f) {
+      return f.type()->base_type() == reflection::Obj && object_at(f.type()->index()).is_struct();
+    };
+    const auto is_child = [&](const reflection::Field& f) {
+      const BaseType t = f.type()->base_type();
+      return t == reflection::String || t == reflection::Vector || t == reflection::Union ||
+             (t == reflection::Obj && !is_struct(f));
+    };
+    const auto inside = [&](const reflection::Field& f) { return (path.empty() ? "" : path + ".") + f.name()->str(); };
+    std::vector<fb::Offset<void>> children(fields.size());
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+      const reflection::Field& f = *fields[i];
+      if (json.count(f.name()->str()) != 0 && is_child(f))
+        children[i] = write_child(object, f, json[f.name()->str()], json, inside(f));
     }
-    return m_builder.CreateVector(offsets).Union();
+    const fb::uoffset_t start = m_builder.StartTable();
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+      const reflection::Field& f = *fields[i];
+      if (json.count(f.name()->str()) == 0) continue;
+      const table_json& value = json[f.name()->str()];
+      if (is_child(f))
+        m_builder.AddOffset(f.offset(), children[i]);
+      else if (is_struct(f))
+        add_struct(f, value, inside(f));
+      else
+        visit_scalar(f.type()->base_type(), [&](auto zero) {
+          m_builder.AddElement(f.offset(), scalar_of<decltype(zero)>(value, f.type()->index(), inside(f)));
+        });
+    }
+    return fb::Offset<void>(m_builder.EndTable(start));
   }
-  return visit_scalar(type.element(), [&](auto zero) {
-    std::vector<decltype(zero)> values;
-    values.reserve(json.size());
-    for (std::size_t i = 0; i < json.size(); ++i)
-      values.push_back(is_plain<decltype(zero)>(json[i])
-                           ? static_cast<decltype(zero)>(json[i].template get<std::uint64_t>())
-                           : scalar_of<decltype(zero)>(json[i], type.index(), at(i)));
-    return fb::Offset<void>(m_builder.CreateVector(values).Union());
-  });
-}
-
-/// Writes what a field points at.
-fb::Offset<void> table_writer::write_child(const reflection::Object& parent, const reflection::Field& f,
-                                           const table_json& json, const table_json& siblings,
-                                           const std::string& path) {
-  switch (f.type()->base_type()) {
-    case reflection::String: return m_builder.CreateString(text_of(json, path)).Union();
-    case reflection::Vector: return write_vector(*f.type(), json, path);
-    case reflection::Obj: return write(object_at(f.type()->index()), json, path);
-    default: break;
+  std::vector<std::uint8_t> finish(fb::Offset<void> root) {
+    m_builder.Finish(root);
+    return {m_builder.GetBufferPointer(), m_builder.GetBufferPointer() + m_builder.GetSize()};
   }
-  const std::string kind = f.name()->str() + "_type";
-  if (parent.fields()->LookupByKey(kind.c_str()) == nullptr || siblings.count(kind) == 0)
-    refuse_at(path, "is there without '" + kind + "' beside it.");
-  const reflection::Enum& e = *enum_at(f.type()->index());
-  const auto wanted = integer_of<std::uint8_t>(siblings[kind], f.type()->index(), kind);
-  for (const reflection::EnumVal* v : *e.values())
-    if (v->value() == wanted && v->union_type() && v->union_type()->base_type() == reflection::Obj)
-      return write(object_at(v->union_type()->index()), json, path);
-  refuse_at(path, "has a type without fields.");
-}
 
-void table_writer::add_struct(const reflection::Field& f, const table_json& json, const std::string& path) {
-  const reflection::Object& object = object_at(f.type()->index());
-  check_keys(object, json, path);
-  std::vector<std::uint8_t> bytes(static_cast<std::size_t>(object.bytesize()));
-  for (const reflection::Field* member : fields_of(object)) {
-    const std::string name = member->name()->str();
-    if (json.count(name) == 0) refuse_at(path, "lacks '" + name + "'.");
-    visit_scalar(member->type()->base_type(), [&](auto zero) {
-      fb::WriteScalar(bytes.data() + member->offset(),
-                      scalar_of<decltype(zero)>(json[name], member->type()->index(), path + "." + name));
+ private:
+  fb::Offset<void> write_vector(const reflection::Type& type, const table_json& json, const std::string& path) {
+    if (!json.is_array()) refuse_at(path, "is " + shown(json) + ", but a list is wanted.");
+    const auto at = [&](std::size_t i) { return path + "[" + std::to_string(i) + "]"; };
+    if (type.element() == reflection::Obj || type.element() == reflection::String) {
+      std::vector<fb::Offset<void>> offsets;
+      for (std::size_t i = 0; i < json.size(); ++i)
+        offsets.push_back(type.element() == reflection::Obj ? write(object_at(type.index()), json[i], at(i))
+                                                            : m_builder.CreateString(text_of(json[i], at(i))).Union());
+      return m_builder.CreateVector(offsets).Union();
+    }
+    return visit_scalar(type.element(), [&](auto zero) {
+      std::vector<decltype(zero)> values;
+      values.reserve(json.size());
+      for (std::size_t i = 0; i < json.size(); ++i)
+        values.push_back(is_plain<decltype(zero)>(json[i])
+                             ? static_cast<decltype(zero)>(json[i].template get<std::uint64_t>())
+                             : scalar_of<decltype(zero)>(json[i], type.index(), at(i)));
+      return fb::Offset<void>(m_builder.CreateVector(values).Union());
     });
   }
-  m_builder.Align(static_cast<std::size_t>(object.minalign()));
-  m_builder.PushBytes(bytes.data(), bytes.size());
-  m_builder.TrackField(f.offset(), m_builder.GetSize());
-}
 
-fb::Offset<void> table_writer::write(const reflection::Object& object, const table_json& json,
-                                     const std::string& path) {
-  check_keys(object, json, path);
-  const std::vector<const reflection::Field*>& fields = fields_of(object);
-  const auto is_struct = [](const reflection::Field& f) {
-    return f.type()->base_type() == reflection::Obj && object_at(f.type()->index()).is_struct();
-  };
-  const auto is_child = [&](const reflection::Field& f) {
-    const BaseType t = f.type()->base_type();
-    return t == reflection::String || t == reflection::Vector || t == reflection::Union ||
-           (t == reflection::Obj && !is_struct(f));
-  };
-  const auto inside = [&](const reflection::Field& f) { return (path.empty() ? "" : path + ".") + f.name()->str(); };
-  std::vector<fb::Offset<void>> children(fields.size());
-  for (std::size_t i = 0; i < fields.size(); ++i) {
-    const reflection::Field& f = *fields[i];
-    if (json.count(f.name()->str()) != 0 && is_child(f))
-      children[i] = write_child(object, f, json[f.name()->str()], json, inside(f));
+  /// Writes what a field points at.
+  fb::Offset<void> write_child(const reflection::Object& parent, const reflection::Field& f, const table_json& json,
+                               const table_json& siblings, const std::string& path) {
+    switch (f.type()->base_type()) {
+      case reflection::String: return m_builder.CreateString(text_of(json, path)).Union();
+      case reflection::Vector: return write_vector(*f.type(), json, path);
+      case reflection::Obj: return write(object_at(f.type()->index()), json, path);
+      default: break;
+    }
+    const std::string kind = f.name()->str() + "_type";
+    if (parent.fields()->LookupByKey(kind.c_str()) == nullptr || siblings.count(kind) == 0)
+      refuse_at(path, "is there without '" + kind + "' beside it.");
+    const reflection::Enum& e = *enum_at(f.type()->index());
+    const auto wanted = integer_of<std::uint8_t>(siblings[kind], f.type()->index(), kind);
+    for (const reflection::EnumVal* v : *e.values())
+      if (v->value() == wanted && v->union_type() && v->union_type()->base_type() == reflection::Obj)
+        return write(object_at(v->union_type()->index()), json, path);
+    refuse_at(path, "has a type without fields.");
   }
-  const fb::uoffset_t start = m_builder.StartTable();
-  for (std::size_t i = 0; i < fields.size(); ++i) {
-    const reflection::Field& f = *fields[i];
-    if (json.count(f.name()->str()) == 0) continue;
-    const table_json& value = json[f.name()->str()];
-    if (is_child(f))
-      m_builder.AddOffset(f.offset(), children[i]);
-    else if (is_struct(f))
-      add_struct(f, value, inside(f));
-    else
-      visit_scalar(f.type()->base_type(), [&](auto zero) {
-        m_builder.AddElement(f.offset(), scalar_of<decltype(zero)>(value, f.type()->index(), inside(f)));
+
+  void add_struct(const reflection::Field& f, const table_json& json, const std::string& path) {
+    const reflection::Object& object = object_at(f.type()->index());
+    check_keys(object, json, path);
+    std::vector<std::uint8_t> bytes(static_cast<std::size_t>(object.bytesize()));
+    for (const reflection::Field* member : fields_of(object)) {
+      const std::string name = member->name()->str();
+      if (json.count(name) == 0) refuse_at(path, "lacks '" + name + "'.");
+      visit_scalar(member->type()->base_type(), [&](auto zero) {
+        fb::WriteScalar(bytes.data() + member->offset(),
+                        scalar_of<decltype(zero)>(json[name], member->type()->index(), path + "." + name));
       });
+    }
+    m_builder.Align(static_cast<std::size_t>(object.minalign()));
+    m_builder.PushBytes(bytes.data(), bytes.size());
+    m_builder.TrackField(f.offset(), m_builder.GetSize());
   }
-  return fb::Offset<void>(m_builder.EndTable(start));
+
+  fb::FlatBufferBuilder m_builder{1 << 16};
+};
+
 }
 
+std::string enumerator_name(const std::string& enumeration, int value) {
+  const reflection::Enum* found = schema().enums()->LookupByKey(("nsk.format." + enumeration).c_str());
+  const reflection::EnumVal* named = found == nullptr ? nullptr : found->values()->LookupByKey(std::int64_t{value});
+  return named == nullptr ? "" : named->name()->str();
 }
 
 table_json json_of_table(const std::byte* table) {
@@ -360,8 +353,7 @@ table_json json_of_table(const std::byte* table) {
 
 std::vector<std::uint8_t> table_of_json(const table_json& json) {
   table_writer writer;
-  const fb::Offset<void> root = writer.write(*schema().root_table(), json, "");
-  return writer.finish(root);
+  return writer.finish(writer.write(*schema().root_table(), json, ""));
 }
 
 std::vector<std::uint8_t> canonical_table(const std::byte* table) { return table_of_json(json_of_table(table)); }
