@@ -2,7 +2,7 @@
 // Which samples are suspicious.
 #include <doctest/doctest.h>
 
-#include "quantize/calibrate/sample_warnings.hpp"
+#include "quantize/calibrate/samples.hpp"
 
 using namespace nsk::tool;
 

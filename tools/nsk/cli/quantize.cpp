@@ -17,7 +17,6 @@
 #include "io/system/paths.hpp"
 #include "quantize/apply/expected.hpp"
 #include "quantize/report/report.hpp"
-#include "quantize/calibrate/sample_warnings.hpp"
 #include "check/row_check.hpp"
 
 namespace nsk::tool {

@@ -36,9 +36,7 @@ class layers {
     }
     return constant(std::move(a));
   }
-  value_id constant(array a) {
-    return m_graph.add_constant("c" + std::to_string(m_graph.values.size()), std::move(a));
-  }
+  value_id constant(array a) { return m_graph.add_constant("c" + std::to_string(m_graph.values.size()), std::move(a)); }
   void layer(const std::string& op, const std::string& name, std::vector<value_id> inputs, attributes given = {}) {
     m_graph.outputs.push_back(node_of(op, name, std::move(inputs), std::move(given)));
   }

@@ -31,13 +31,7 @@ class port_nodes {
     return m_graph.add_constant(m_port + suffix, std::move(a));
   }
   node make(const char* op, std::vector<value_id> inputs, value_id output) const {
-    node n;
-    n.op = op;
-    n.name = m_port + "#" + op;
-    n.version = 13;
-    n.inputs = std::move(inputs);
-    n.outputs = {output};
-    return n;
+    return node_of(op, m_port + "#" + op, std::move(inputs), output);
   }
   /// QuantizeLinear or DequantizeLinear.
   node linear(const char* op, value_id from, value_id to, float scale, const stored_port& p) {
@@ -88,6 +82,16 @@ std::int64_t stored_port::nearest(double number, std::size_t position) const {
                                      : number / factor + static_cast<double>(zero),
                lowest = type == element::i8 ? -128 : 0;
   return static_cast<std::int64_t>(std::clamp(std::nearbyint(integer), lowest, lowest + 255));
+}
+
+node node_of(const char* op, const std::string& name, std::vector<value_id> inputs, value_id output) {
+  node n;
+  n.op = op;
+  n.name = name;
+  n.version = 13;
+  n.inputs = std::move(inputs);
+  n.outputs = {output};
+  return n;
 }
 
 void store_input(graph& g, const std::string& name, const stored_port& p) {

@@ -19,33 +19,6 @@ const array* floats(const graph& g, const node& n, std::size_t i) {
   const array* a = at(g, n.inputs[i]).constant.get();
   return a != nullptr && a->type == element::f32 ? a : nullptr;
 }
-std::vector<double> numbers(const array& a) {
-  std::vector<double> result;
-  for (std::int64_t i = 0; i < a.count(); ++i) result.push_back(a.number(i));
-  return result;
-}
-
-/// Who reads each value; the graph's outputs count as readers.
-class readers {
- public:
-  explicit readers(const graph& g) : m_nodes(g.values.size()), m_count(g.values.size()) {
-    for (std::size_t i = 0; i < g.nodes.size(); ++i)
-      for (const value_id v : g.nodes[i].inputs)
-        if (v != no_value) m_nodes[static_cast<std::size_t>(v)] = i, ++m_count[static_cast<std::size_t>(v)];
-    for (const value_id v : g.outputs) ++m_count[static_cast<std::size_t>(v)];
-    for (const value_id v : g.outputs) m_outputs.insert(v);
-  }
-  /// The only reader of a value that is no output.
-  std::optional<std::size_t> only(value_id v) const {
-    if (m_count[static_cast<std::size_t>(v)] != 1 || m_outputs.count(v) != 0) return std::nullopt;
-    return m_nodes[static_cast<std::size_t>(v)];
-  }
-
- private:
-  std::vector<std::size_t> m_nodes;
-  std::vector<int> m_count;
-  std::set<value_id> m_outputs;
-};
 
 value_id add_constant(graph& g, const std::string& name, shape_t shape, const std::vector<double>& values) {
   array a(element::f32, std::move(shape));
@@ -53,43 +26,41 @@ value_id add_constant(graph& g, const std::string& name, shape_t shape, const st
   return g.add_constant(name, std::move(a));
 }
 
-/// Weights [channels][depth][kernel_h][kernel_w] of a convolution.
-std::optional<float_layer> convolution(const graph& g, const node& n) {
-  const array* w = floats(g, n, 1);
-  if (w == nullptr || w->shape.size() < 3 || w->shape.size() > 4) return std::nullopt;
-  const std::int64_t groups = n.integer("group", 1), channels = at(g, n.inputs[0]).shape[1];
+/// A layer with the lengths of a convolution's weights, which begin with channels and depth, or with depth and channels
+/// where it is `transposed`, and with its bias. Nothing where one of them is no constant, or has other numbers of axes.
+std::optional<float_layer> convolving_layer(const graph& g, const node& n, bool transposed) {
+  const array *w = floats(g, n, 1), *bias = floats(g, n, 2);
+  if (w == nullptr || w->shape.size() < 3 || w->shape.size() > 4 || (has(n, 2) && bias == nullptr)) return std::nullopt;
   float_layer l{};
-  l.weights.values = numbers(*w);
-  l.weights.channels = static_cast<int>(w->shape[0]);
-  l.weights.depth = static_cast<int>(w->shape[1]);
+  l.weights.channels = static_cast<int>(w->shape[transposed ? 1 : 0]);
+  l.weights.depth = static_cast<int>(w->shape[transposed ? 0 : 1]);
   l.weights.kernel_h = w->shape.size() == 4 ? static_cast<int>(w->shape[2]) : 1;
   l.weights.kernel_w = static_cast<int>(w->shape.back());
-  l.weights.depthwise = groups > 1 && groups == channels && w->shape[0] == groups;
+  if (bias != nullptr) l.bias = bias->numbers();
+  return l;
+}
+
+/// Weights [channels][depth][kernel_h][kernel_w] of a convolution.
+std::optional<float_layer> convolution(const graph& g, const node& n) {
+  std::optional<float_layer> l = convolving_layer(g, n, false);
+  if (!l) return l;
+  const std::int64_t groups = n.integer("group", 1), channels = at(g, n.inputs[0]).shape[1];
+  l->weights.depthwise = groups > 1 && groups == channels && l->weights.channels == groups;
   constexpr int min_group_channels = 4;  // below that most of a quad is empty
-  if (groups > 1 && !l.weights.depthwise && l.weights.depth < min_group_channels) return std::nullopt;
-  if (has(n, 2)) {
-    const array* b = floats(g, n, 2);
-    if (b == nullptr) return std::nullopt;
-    l.bias = numbers(*b);
-  }
+  if (groups > 1 && !l->weights.depthwise && l->weights.depth < min_group_channels) return std::nullopt;
+  l->weights.values = floats(g, n, 1)->numbers();
   return l;
 }
 
 /// Weights of a transposed convolution in that order; its own are [depth][channels][kernel_h][kernel_w].
 std::optional<float_layer> transposition(const graph& g, const node& n) {
-  const array* w = floats(g, n, 1);
-  if (w == nullptr || w->shape.size() < 3 || w->shape.size() > 4 || n.integer("group", 1) != 1) return std::nullopt;
-  if (has(n, 2) && floats(g, n, 2) == nullptr) return std::nullopt;
-  float_layer l{};
-  l.weights.channels = static_cast<int>(w->shape[1]);
-  l.weights.depth = static_cast<int>(w->shape[0]);
-  l.weights.kernel_h = w->shape.size() == 4 ? static_cast<int>(w->shape[2]) : 1;
-  l.weights.kernel_w = static_cast<int>(w->shape.back());
-  const std::int64_t taps = std::int64_t{l.weights.kernel_h} * l.weights.kernel_w, channels = w->shape[1];
+  std::optional<float_layer> l = convolving_layer(g, n, true);
+  if (!l || n.integer("group", 1) != 1) return std::nullopt;
+  const array& w = *floats(g, n, 1);
+  const std::int64_t taps = std::int64_t{l->weights.kernel_h} * l->weights.kernel_w, channels = w.shape[1];
   for (std::int64_t c = 0; c < channels; ++c)
-    for (std::int64_t d = 0; d < w->shape[0]; ++d)
-      for (std::int64_t t = 0; t < taps; ++t) l.weights.values.push_back(w->number((d * channels + c) * taps + t));
-  if (has(n, 2)) l.bias = numbers(*floats(g, n, 2));
+    for (std::int64_t d = 0; d < w.shape[0]; ++d)
+      for (std::int64_t t = 0; t < taps; ++t) l->weights.values.push_back(w.number((d * channels + c) * taps + t));
   return l;
 }
 
@@ -109,7 +80,7 @@ std::optional<float_layer> product(const graph& g, const node& n) {
   if (gemm && has(n, 2)) {
     const array* b = floats(g, n, 2);
     if (b == nullptr || b->shape.size() != 1 || b->count() != l.weights.channels) return std::nullopt;
-    l.bias = numbers(*b);
+    l.bias = b->numbers();
   }
   return l;
 }
@@ -133,7 +104,7 @@ std::vector<double> added_by_channel(const graph& g, const node& add, value_id x
   if (c->count() == 1) return std::vector<double>(static_cast<std::size_t>(channels), c->number(0));
   if (c->count() != channels || c->shape.size() <= behind || c->shape[c->shape.size() - 1 - behind] != channels)
     return {};
-  return numbers(*c);
+  return c->numbers();
 }
 
 void remove_nodes_without_operator(graph& g) {
@@ -144,8 +115,21 @@ void remove_nodes_without_operator(graph& g) {
 
 }
 
+value_readers::value_readers(const graph& g) : m_nodes(g.values.size()), m_count(g.values.size()) {
+  for (std::size_t i = 0; i < g.nodes.size(); ++i)
+    for (const value_id v : g.nodes[i].inputs)
+      if (v != no_value) m_nodes[static_cast<std::size_t>(v)] = i, ++m_count[static_cast<std::size_t>(v)];
+  constexpr int many = 2;  // what is an output has other readers
+  for (const value_id v : g.outputs) m_count[static_cast<std::size_t>(v)] += many;
+}
+
+std::optional<std::size_t> value_readers::only(value_id v) const {
+  if (v == no_value || m_count[static_cast<std::size_t>(v)] != 1) return std::nullopt;
+  return m_nodes[static_cast<std::size_t>(v)];
+}
+
 void fold_biases(graph& g) {
-  const readers by(g);
+  const value_readers by(g);
   for (node& n : g.nodes) {
     const bool conv = n.op == "Conv" || n.op == "ConvTranspose", product = n.op == "MatMul" || n.op == "Gemm";
     if ((!conv && !product) || !n.domain.empty()) continue;
@@ -170,7 +154,7 @@ void fold_biases(graph& g) {
 }
 
 void fold_normalization(graph& g) {
-  const readers by(g);
+  const value_readers by(g);
   for (node& conv : g.nodes) {
     const bool transposed = conv.op == "ConvTranspose" && conv.integer("group", 1) == 1;
     if ((conv.op != "Conv" && !transposed) || !conv.domain.empty() || floats(g, conv, 1) == nullptr) continue;
@@ -183,7 +167,7 @@ void fold_normalization(graph& g) {
                 *variance = floats(g, norm, 4), *bias = floats(g, conv, 2);
     if (!scale || !offset || !mean || !variance || (has(conv, 2) && !bias)) continue;
     const array& w = *floats(g, conv, 1);
-    std::vector<double> weights = numbers(w), biases;
+    std::vector<double> weights = w.numbers(), biases;
     const std::int64_t channels = w.shape[transposed ? 1 : 0], per_channel = w.count() / channels,
                        inner = transposed ? count_of({w.shape.begin() + 2, w.shape.end()}) : per_channel;
     const auto channel_of = [&](std::size_t i) { return static_cast<std::int64_t>(i) / inner % channels; };
@@ -203,6 +187,13 @@ void fold_normalization(graph& g) {
     norm.op.clear();
   }
   remove_nodes_without_operator(g);
+}
+
+double phases_of(const node& n) {
+  double phases = 1;
+  if (n.op == "ConvTranspose")
+    for (const std::int64_t s : n.integers("strides")) phases *= static_cast<double>(s);
+  return phases;
 }
 
 std::vector<other_product> products_beside(const graph& g, const std::vector<float_layer>& layers) {
@@ -232,7 +223,7 @@ std::vector<other_product> products_beside(const graph& g, const std::vector<flo
 }
 
 std::vector<float_layer> layers_of(const graph& g) {
-  const readers by(g);
+  const value_readers by(g);
   std::vector<float_layer> layers;
   for (std::size_t i = 0; i < g.nodes.size(); ++i) {
     const node& n = g.nodes[i];

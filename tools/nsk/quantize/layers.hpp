@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// The layers of a float graph that can be computed with stored integers.
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,6 +20,18 @@ struct float_layer {
   std::vector<double> bias;  ///< empty where there is none
 };
 
+/// Who reads each value of a graph.
+class value_readers {
+ public:
+  explicit value_readers(const graph& g);
+  /// The only reader of a value that is no output.
+  std::optional<std::size_t> only(value_id v) const;
+
+ private:
+  std::vector<std::size_t> m_nodes;
+  std::vector<int> m_count;
+};
+
 /// Makes a constant that is added to each channel of a convolution's, Gemm's or MatMul's result its bias, where nothing
 /// else reads what is between. A MatMul of matrices becomes a Gemm.
 void fold_biases(graph& g);
@@ -35,6 +46,9 @@ struct other_product {
 };
 /// Finds the convolutions, products of matrices and recurrent layers that are not among `layers`, and why, in order.
 std::vector<other_product> products_beside(const graph& g, const std::vector<float_layer>& layers);
+
+/// How many convolutions a transposed one is, each of which has a part of its taps; 1 for other layers.
+double phases_of(const node& n);
 
 /// Finds the layers, in order.
 std::vector<float_layer> layers_of(const graph& g);

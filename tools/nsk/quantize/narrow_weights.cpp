@@ -51,12 +51,6 @@ std::vector<weight_axis> weight_axes(const node& n) {
   return {};
 }
 
-std::int64_t product_of(const shape_t& shape, std::size_t first, std::size_t end) {
-  std::int64_t product = 1;
-  for (std::size_t d = first; d < end; ++d) product *= shape[d];
-  return product;
-}
-
 /// The weights of a node that are constants of float32.
 std::vector<weight_input> weight_inputs(const graph& g, const node& n) {
   std::vector<weight_input> result;
@@ -69,8 +63,8 @@ std::vector<weight_input> weight_inputs(const graph& g, const node& n) {
                       first = w.adds_before ? 0
                               : w.axis < 0  ? last - 1
                                             : axis;
-    result.push_back({w.input, product_of(shape, 0, first), product_of(shape, first, axis), shape[axis],
-                      product_of(shape, axis + 1, shape.size())});
+    result.push_back({w.input, count_between(shape, 0, first), count_between(shape, first, axis), shape[axis],
+                      count_between(shape, axis + 1, shape.size())});
   }
   return result;
 }

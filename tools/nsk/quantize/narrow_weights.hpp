@@ -3,7 +3,6 @@
 /// Weights that are rounded to float16, or to int8 with a scale for each output channel (--weights). They are rounded
 /// in the graph, before everything else, so that the evaluator of the rounded graph says what the file means; panels
 /// are then stored so where that changes no weight.
-#include <cstddef>
 #include <map>
 #include <set>
 #include <string>

@@ -2,7 +2,6 @@
 #pragma once
 /// Weights of a layer as int8.
 #include <cstdint>
-#include <string>
 #include <vector>
 #include "graph/graph.hpp"
 

@@ -22,10 +22,7 @@ const value& at(const graph& g, value_id v) { return g.values[static_cast<std::s
 /// Follows the only reader of what a layer makes, through operators that pass on a positive factor of each channel.
 class chain_finder {
  public:
-  chain_finder(const graph& g, const std::vector<float_layer>& layers) : m_graph(g), m_layers(layers) {
-    for (std::size_t i = 0; i < g.nodes.size(); ++i)
-      for (const value_id v : g.nodes[i].inputs)
-        if (v != no_value && !at(g, v).constant) m_readers[v].push_back(i);
+  chain_finder(const graph& g, const std::vector<float_layer>& layers) : m_graph(g), m_layers(layers), m_readers(g) {
     for (std::size_t i = 0; i < layers.size(); ++i) m_layer_at[layers[i].node] = i;
   }
 
@@ -43,12 +40,10 @@ class chain_finder {
     const bool is_matrix = at(m_graph, l.result).shape.size() == 2;
     if (m_graph.nodes[l.node].op != "Conv" && !is_matrix) return std::nullopt;  // channels are not the last axis
     for (value_id v = l.result;;) {
-      const auto readers = m_readers.find(v);
-      const bool is_output = std::find(m_graph.outputs.begin(), m_graph.outputs.end(), v) != m_graph.outputs.end();
-      if (readers == m_readers.end() || readers->second.size() != 1 || is_output) return std::nullopt;
-      const std::size_t reader = readers->second[0];
-      const node& n = m_graph.nodes[reader];
-      if (const auto layer = m_layer_at.find(reader); layer != m_layer_at.end())
+      const auto reader = m_readers.only(v);
+      if (!reader) return std::nullopt;
+      const node& n = m_graph.nodes[*reader];
+      if (const auto layer = m_layer_at.find(*reader); layer != m_layer_at.end())
         return m_layers[layer->second].input == v ? std::optional(layer->second) : std::nullopt;
       if (!passes_factors(n, v, l.weights.channels)) return std::nullopt;
       v = n.outputs[0];
@@ -74,7 +69,7 @@ class chain_finder {
 
   const graph& m_graph;
   const std::vector<float_layer>& m_layers;
-  std::map<value_id, std::vector<std::size_t>> m_readers;
+  const value_readers m_readers;
   std::map<std::size_t, std::size_t> m_layer_at;
 };
 

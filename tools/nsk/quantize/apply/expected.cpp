@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "quantize/apply/expected.hpp"
 
-#include <algorithm>
-
 #include "quantize/choose/choose.hpp"
 #include "io/text.hpp"
 

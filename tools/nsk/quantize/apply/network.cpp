@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "quantize/apply/network.hpp"
 
-#include <algorithm>
-
 #include "errors.hpp"
 #include "quantize/apply/rewrite.hpp"
 #include "resolve/infer.hpp"
@@ -10,11 +8,6 @@
 
 namespace nsk::tool {
 namespace {
-
-void add_outputs(graph& g, const std::vector<value_id>& ids) {
-  for (const value_id id : ids)
-    if (std::find(g.outputs.begin(), g.outputs.end(), id) == g.outputs.end()) g.outputs.push_back(id);
-}
 
 /// Infers the shapes of a graph whose source's reader has said all there is to say.
 void infer_again(graph& g) {

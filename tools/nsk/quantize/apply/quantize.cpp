@@ -12,7 +12,6 @@
 #include "quantize/apply/equalize.hpp"
 #include "quantize/apply/expected.hpp"
 #include "quantize/apply/explain.hpp"
-#include "quantize/calibrate/index_check.hpp"
 #include "quantize/layers.hpp"
 #include "quantize/apply/network.hpp"
 #include "quantize/apply/rewrite.hpp"
@@ -42,20 +41,24 @@ std::set<std::string> integer_layers(const graph& g, const std::vector<layer_res
   return found;
 }
 
-/// Refuses names that are no layers, and networks of which no layer is left.
-void require_layers(const std::vector<float_layer>& layers, const std::set<std::string>& kept) {
+std::vector<std::string> names_of(const std::vector<float_layer>& layers) {
   std::vector<std::string> names;
   for (const float_layer& l : layers) names.push_back(l.name);
+  return names;
+}
+
+/// Refuses names that are no layers, and networks of which no layer is left.
+void require_layers(const std::vector<float_layer>& layers, const std::set<std::string>& kept) {
+  const std::vector<std::string> names = names_of(layers);
   for (const std::string& name : kept)
     if (std::find(names.begin(), names.end(), name) == names.end())
       misuse("--keep names '" + name + "', which is no layer that could be quantised." + did_you_mean(name, names));
-  if (!names.empty() &&
-      std::all_of(names.begin(), names.end(), [&](const std::string& n) { return kept.count(n) != 0; }))
+  if (names.empty())
+    refuse("the model has no convolution or matrix product with constant weights, which are what int8 makes faster");
+  if (std::all_of(names.begin(), names.end(), [&](const std::string& n) { return kept.count(n) != 0; }))
     refuse(
         "no layer is left that could be int8: --keep or --override leave all of them as they are. Keep fewer, or use "
         "nsk convert");
-  if (std::all_of(names.begin(), names.end(), [&](const std::string& n) { return kept.count(n) != 0; }))
-    refuse("the model has no convolution or matrix product with constant weights, which are what int8 makes faster");
 }
 
 /// Refuses weights and biases that no integer stands for, of layers that are not kept.
@@ -298,8 +301,7 @@ std::vector<std::string> keep_twins(std::set<std::string>& kept, const std::map<
 
 /// The layers that stay float32 because an option says so. Refuses names of no layer, and what contradicts itself.
 std::set<std::string> kept_by(const quantize_choices& how, const std::vector<float_layer>& layers) {
-  std::vector<std::string> names;
-  for (const float_layer& l : layers) names.push_back(l.name);
+  const std::vector<std::string> names = names_of(layers);
   std::set<std::string> kept = how.kept;
   for (const auto& [name, format] : how.chosen.layers) {
     const bool int8 = format == layer_format::int8;

@@ -13,14 +13,6 @@ namespace {
 /// Sums that int32 holds with a bias inside: what is stored beside the bias is at most 255 times 127 each.
 constexpr double max_bias = 1 << 29, max_sum = 2147483647.0;
 
-/// How many convolutions a transposed one is, each of which has a part of its taps; 1 for other layers.
-double phases_of(const node& n) {
-  double phases = 1;
-  if (n.op == "ConvTranspose")
-    for (const std::int64_t s : n.integers("strides")) phases *= static_cast<double>(s);
-  return phases;
-}
-
 /// Writes pairs of QuantizeLinear and DequantizeLinear into a graph.
 class rewriter {
  public:
@@ -68,28 +60,18 @@ class rewriter {
     }
     return m_graph.add(std::move(v));
   }
-  value_id add_constant(const std::string& name, array a) { return m_graph.add_constant(name, std::move(a)); }
-  static node linear(const char* op, const std::string& name, std::vector<value_id> inputs, value_id output) {
-    node n;
-    n.op = op;
-    n.name = name;
-    n.version = 13;
-    n.inputs = std::move(inputs);
-    n.outputs = {output};
-    return n;
-  }
 
   /// The pair that stores `real` by a scale, and gives it back as `back`.
   void add_pair(std::vector<node>& to, value_id real, value_id back, const byte_scale& s, const std::string& layer) {
     const std::string name = name_of(back);
     array zero(element::u8, {});
     zero.set_integer(0, s.zero);
-    const value_id scale = add_constant(name + "#scale", make_floats({}, {s.scale})),
-                   zero_point = add_constant(name + "#zero", std::move(zero)),
+    const value_id scale = m_graph.add_constant(name + "#scale", make_floats({}, {s.scale})),
+                   zero_point = m_graph.add_constant(name + "#zero", std::move(zero)),
                    bytes = add_value(name + "#bytes", nullptr);
     m_bytes[back] = {bytes, zero_point};
-    to.push_back(linear("QuantizeLinear", layer, {real, scale, zero_point}, bytes));
-    to.push_back(linear("DequantizeLinear", name + "#real", {bytes, scale, zero_point}, back));
+    to.push_back(node_of("QuantizeLinear", layer, {real, scale, zero_point}, bytes));
+    to.push_back(node_of("DequantizeLinear", name + "#real", {bytes, scale, zero_point}, back));
   }
   void store_input(std::vector<node>& to, value_id v, const byte_scale& s) {
     const value copy = m_graph.values[static_cast<std::size_t>(v)];
@@ -217,22 +199,25 @@ class rewriter {
     sums.name += "#sums";
     sums.version = 10;
     sums.inputs = {
-        bytes, add_constant(weights_name(n.name), integers_of(l, shape, conv ? order::rows : order::columns)), zero};
+        bytes, m_graph.add_constant(weights_name(n.name), integers_of(l, shape, conv ? order::rows : order::columns)),
+        zero};
     sums.outputs = {add_value(sums.name, nullptr)};
-    node real = linear("Cast", n.name + "#real", {sums.outputs[0]}, add_value(n.name + "#real", nullptr));
+    node real = node_of("Cast", n.name + "#real", {sums.outputs[0]}, add_value(n.name + "#real", nullptr));
     real.attributes["to"] = std::int64_t{1};  // float32
-    const value_id scale = add_constant(weights_name(n.name) + "#scale", make_floats(along, units_of(l))),
+    const value_id scale = m_graph.add_constant(weights_name(n.name) + "#scale", make_floats(along, units_of(l))),
                    scaled = add_value(n.name + "#scaled", nullptr);
-    node scales = linear("Mul", n.name + "#scaled", {real.outputs[0], scale}, scaled);
-    n = linear("Add", n.name, {scaled, add_constant(n.name + "#bias", make_floats(along, biases))}, n.outputs[0]);
+    node scales = node_of("Mul", n.name + "#scaled", {real.outputs[0], scale}, scaled);
+    n = node_of("Add", n.name, {scaled, m_graph.add_constant(n.name + "#bias", make_floats(along, biases))},
+                n.outputs[0]);
     for (node* made : {&sums, &real, &scales}) to.push_back(std::move(*made));
   }
   value_id add_stored(std::vector<node>& to, const std::string& name, array integers, const std::vector<float>& scale,
                       std::int64_t axis) {
-    const value_id stored = add_constant(name, std::move(integers)),
-                   units = add_constant(name + "#scale", make_floats({static_cast<std::int64_t>(scale.size())}, scale)),
+    const value_id stored = m_graph.add_constant(name, std::move(integers)),
+                   units = m_graph.add_constant(name + "#scale",
+                                                make_floats({static_cast<std::int64_t>(scale.size())}, scale)),
                    real = add_value(name + "#real", nullptr);
-    node n = linear("DequantizeLinear", name + "#real", {stored, units}, real);
+    node n = node_of("DequantizeLinear", name + "#real", {stored, units}, real);
     n.attributes["axis"] = axis;
     to.push_back(std::move(n));
     return real;

@@ -61,9 +61,8 @@ std::pair<std::int64_t, std::int64_t> class_of(const array& a) {
 }
 
 void add_channels(tensor_statistics& s, const array& a) {
-  std::size_t inner = 1;
-  for (std::size_t d = s.axis + 1; d < a.shape.size(); ++d) inner *= static_cast<std::size_t>(a.shape[d]);
-  const auto channels = static_cast<std::size_t>(a.shape[s.axis]), count = static_cast<std::size_t>(a.count());
+  const auto inner = static_cast<std::size_t>(count_between(a.shape, s.axis + 1, a.shape.size())),
+             channels = static_cast<std::size_t>(a.shape[s.axis]), count = static_cast<std::size_t>(a.count());
   s.channel_sums.resize(channels, 0.0);
   for (std::size_t i = 0; i < count; i += inner) {
     double sum = 0;
@@ -73,6 +72,11 @@ void add_channels(tensor_statistics& s, const array& a) {
   s.per_channel += count / channels;
 }
 
+}
+
+void add_outputs(graph& g, const std::vector<value_id>& ids) {
+  for (const value_id id : ids)
+    if (std::find(g.outputs.begin(), g.outputs.end(), id) == g.outputs.end()) g.outputs.push_back(id);
 }
 
 std::map<std::string, tensor_statistics> calibrate(const variant_source& v,
@@ -86,13 +90,10 @@ std::map<std::string, tensor_statistics> calibrate(const variant_source& v,
   for (const auto& [name, axis] : axes) {
     const value_id id = watched.g.find(name);
     seen[name].axis = axis;
-    const auto is_among = [&](const std::vector<value_id>& ports) {
-      return std::find(ports.begin(), ports.end(), id) != ports.end();
-    };
-    if (is_among(watched.g.inputs))
+    if (std::find(watched.g.inputs.begin(), watched.g.inputs.end(), id) != watched.g.inputs.end())
       inputs.push_back(name);
-    else if (!is_among(watched.g.outputs))
-      watched.g.outputs.push_back(id);
+    else
+      add_outputs(watched.g, {id});
   }
   sample_runner runner(watched);
   for (std::size_t i = 0; i < samples.size(); ++i) {
@@ -120,9 +121,8 @@ std::vector<std::vector<double>> channel_magnitudes_of(const variant_source& v, 
   variant_source watched = v;
   std::map<std::string, std::vector<double>> seen;
   for (const std::string& name : names) {
-    const value_id id = watched.g.find(name);
-    const bool is_output = std::find(watched.g.outputs.begin(), watched.g.outputs.end(), id) != watched.g.outputs.end();
-    if (seen.emplace(name, std::vector<double>()).second && !is_output) watched.g.outputs.push_back(id);
+    seen.emplace(name, std::vector<double>());
+    add_outputs(watched.g, {watched.g.find(name)});
   }
   sample_runner runner(watched);
   for (const sample& s : samples) {
@@ -131,8 +131,7 @@ std::vector<std::vector<double>> channel_magnitudes_of(const variant_source& v, 
       const auto found = seen.find(name);
       if (found == seen.end()) return;
       const std::size_t axis = channel_axis(a.shape);
-      std::int64_t inner = 1;
-      for (std::size_t d = axis + 1; d < a.shape.size(); ++d) inner *= a.shape[d];
+      const std::int64_t inner = count_between(a.shape, axis + 1, a.shape.size());
       found->second.resize(static_cast<std::size_t>(a.shape[axis]), 0.0);
       for (std::int64_t i = 0; i < a.count(); ++i) {
         double& largest = found->second[static_cast<std::size_t>(i / inner % a.shape[axis])];
@@ -145,14 +144,8 @@ std::vector<std::vector<double>> channel_magnitudes_of(const variant_source& v, 
   return result;
 }
 
-noise_meter::noise_meter(const variant_source& exact, std::vector<sample> samples) : m_samples(std::move(samples)) {
-  sample_runner runner(exact);
-  for (const sample& s : m_samples) {
-    runner.run(s);
-    m_wanted.emplace_back();
-    runner.for_each_output([&](const std::string& name, array a) { m_wanted.back().emplace(name, std::move(a)); });
-  }
-}
+noise_meter::noise_meter(const variant_source& exact, std::vector<sample> samples)
+    : m_samples(std::move(samples)), m_wanted(run(exact, {})) {}
 
 std::vector<sample> noise_meter::run(const variant_source& quantised, const float_storage& floats) const {
   sample_runner runner(quantised, floats);

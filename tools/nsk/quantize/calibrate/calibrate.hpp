@@ -25,6 +25,9 @@ struct tensor_statistics {
   double mean(std::size_t channel) const { return channel_sums[channel] / static_cast<double>(per_channel); }
 };
 
+/// Makes values outputs of a graph, where they are none.
+void add_outputs(graph& g, const std::vector<value_id>& ids);
+
 /// Runs `v` on all samples with all cores, and looks at values of its graph, by name; `axes` says where each has its
 /// channels. Refuses tensors that are not finite, naming tensor and sample, which was read from one of `files`.
 std::map<std::string, tensor_statistics> calibrate(const variant_source& v,

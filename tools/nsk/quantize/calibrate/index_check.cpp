@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "quantize/calibrate/index_check.hpp"
-
 #include <algorithm>
-#include <map>
 #include <set>
 
 #include "errors.hpp"
+#include "quantize/calibrate/samples.hpp"
 #include "reference/evaluator.hpp"
 
 namespace nsk::tool {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-#include "quantize/calibrate/sample_warnings.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "io/text.hpp"
+#include "quantize/calibrate/samples.hpp"
 
 namespace nsk::tool {
 namespace {

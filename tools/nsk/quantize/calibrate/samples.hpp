@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Inputs to calibrate and measure with, from files.
+/// Inputs to calibrate and measure with, from files, and what is wrong or suspicious about them.
 #include <map>
 #include <set>
 #include <string>
 #include <vector>
 #include "graph/graph.hpp"
+#include "graph/input_range.hpp"
 #include "quantize/calibrate/images.hpp"
 
 namespace nsk::tool {
@@ -27,5 +28,15 @@ struct sample_set {
 /// message names the file.
 sample_set read_samples(const graph& g, const std::set<std::string>& states, const std::vector<std::string>& places,
                         const image_choices& how);
+
+/// Refuses samples with an index beyond the axis that Gather and its relatives read by it: engine and evaluator would
+/// take the nearest element, and no such sample is what the model was trained on. Looks at indices that follow from
+/// inputs without convolutions and products. `files` are what the samples were read from; `g` is resolved.
+void require_indices(const graph& g, const std::vector<sample>& samples, const std::vector<std::string>& files);
+
+/// Returns warnings for people: of a single sample, of samples that are all the same, of float inputs whose numbers
+/// hardly vary, which are images with a wrong --mean, --std or --white more often than not, and of numbers outside of
+/// what the game says that the input will hold.
+std::vector<std::string> warnings_of(const sample_set& set, const image_choices& how, const input_ranges& ranges);
 
 }

@@ -23,20 +23,20 @@ void min_cut::add_costs(int node, double on_first, double on_second) {
   connect(source, place(node), on_second);
 }
 
-/// Dinic 1970: levels by breadth, then flows along them until none is left.
-bool min_cut::find_levels() {
-  m_level.assign(m_edges_of.size(), -1);
-  m_level[source] = 0;
-  std::vector<int> reached = {source};
-  for (std::size_t i = 0; i < reached.size(); ++i)
-    for (const int e : m_edges_of[static_cast<std::size_t>(reached[i])]) {
-      const edge& to = m_edges[static_cast<std::size_t>(e)];
-      int& level = m_level[static_cast<std::size_t>(to.to)];
-      if (level >= 0 || to.left <= nothing) continue;
-      level = m_level[static_cast<std::size_t>(reached[i])] + 1;
-      reached.push_back(to.to);
+std::vector<int> min_cut::levels_of(int start, std::size_t backwards) const {
+  std::vector<int> level(m_edges_of.size(), -1), reached = {start};
+  level[static_cast<std::size_t>(start)] = 0;
+  for (std::size_t i = 0; i < reached.size(); ++i) {
+    const auto from = static_cast<std::size_t>(reached[i]);
+    for (const int e : m_edges_of[from]) {
+      const auto edge = static_cast<std::size_t>(e);
+      int& to = level[static_cast<std::size_t>(m_edges[edge].to)];
+      if (to >= 0 || m_edges[edge ^ backwards].left <= nothing) continue;
+      to = level[from] + 1;
+      reached.push_back(m_edges[edge].to);
     }
-  return m_level[sink] >= 0;
+  }
+  return level;
 }
 
 double min_cut::push(int from, double flow) {
@@ -56,24 +56,16 @@ double min_cut::push(int from, double flow) {
 }
 
 std::vector<bool> min_cut::first_side() {
-  while (find_levels()) {
+  // Dinic 1970: levels by breadth, then flows along them until none is left
+  for (m_level = levels_of(source, 0); m_level[sink] >= 0; m_level = levels_of(source, 0)) {
     m_next.assign(m_edges_of.size(), 0);
     while (push(source, never) > nothing) {
     }
   }
   // what cannot reach the sink any more may be on the first side
-  std::vector<bool> reaches(m_edges_of.size(), false);
-  reaches[sink] = true;
-  std::vector<int> found = {sink};
-  for (std::size_t i = 0; i < found.size(); ++i)
-    for (const int e : m_edges_of[static_cast<std::size_t>(found[i])]) {
-      const int from = m_edges[static_cast<std::size_t>(e)].to;
-      if (reaches[static_cast<std::size_t>(from)] || m_edges[static_cast<std::size_t>(e ^ 1)].left <= nothing) continue;
-      reaches[static_cast<std::size_t>(from)] = true;
-      found.push_back(from);
-    }
+  const std::vector<int> levels = levels_of(sink, 1);
   std::vector<bool> result;
-  for (std::size_t i = 2; i < reaches.size(); ++i) result.push_back(!reaches[i]);
+  for (std::size_t i = 2; i < levels.size(); ++i) result.push_back(levels[i] < 0);
   return result;
 }
 

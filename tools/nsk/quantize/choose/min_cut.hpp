@@ -35,7 +35,9 @@ class min_cut {
 
   static int place(int node) { return node + 2; }
   void connect(int from, int to, double capacity);
-  bool find_levels();
+  /// How many edges with capacity left `start` is away from each node or, with `backwards` 1, each node from `start`;
+  /// -1 where none leads there.
+  std::vector<int> levels_of(int start, std::size_t backwards) const;
   double push(int from, double flow);
 
   std::vector<edge> m_edges;  ///< an edge and its reverse, in pairs

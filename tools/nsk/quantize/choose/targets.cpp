@@ -25,9 +25,7 @@ double count_at(const graph& g, value_id v) {
 std::array<std::int64_t, 2> map_of(const graph& g, const float_layer& l) {
   const shape_t& y = g.values[static_cast<std::size_t>(l.result)].shape;
   if (g.nodes[l.node].op != "Conv") return {count_of(y) / std::max<std::int64_t>(1, l.weights.channels), 1};
-  std::int64_t rest = 1;
-  for (std::size_t d = 3; d < y.size(); ++d) rest *= y[d];
-  return {y.size() > 2 ? y[2] : 1, rest};
+  return {y.size() > 2 ? y[2] : 1, count_between(y, 3, y.size())};
 }
 
 window window_of(const node& n, const layer_weights& w) {
@@ -51,6 +49,15 @@ double float_rate(const graph& g, const float_layer& l, const target_rates& r) {
   const auto [rows, columns] = map_of(g, l);
   const double gain = expected_gain(a, l.weights.depth, l.weights.channels, rows, columns);
   return std::min(a == conv_algorithm::winograd4 ? r.winograd4 : r.winograd2, gain * r.convolution);
+}
+
+/// A transposed convolution: one with a part of the taps for each phase of its strides.
+layer_cost cost_of_transposition(const graph& g, const float_layer& l, const target& t) {
+  const layer_weights& w = l.weights;
+  const double phases = phases_of(g.nodes[l.node]), taps = w.kernel_h * w.kernel_w / phases,
+               elements = count_at(g, l.result) / std::max(1, w.channels) * padded(w.channels, 8);
+  return {phases * step + elements * (taps * static_cast<double>(w.depth) / t.rates.convolution + store_floats),
+          phases * step + elements * (taps * padded(w.depth, 4) / t.rates.byte_convolution + store_bytes)};
 }
 
 }
@@ -82,21 +89,6 @@ conv_algorithm float_algorithm(const graph& g, const float_layer& l) {
   const auto [rows, columns] = map_of(g, l);
   return fastest_algorithm(window_of(n, l.weights), n.integer("group", 1), l.weights.depth, l.weights.channels, rows,
                            columns);
-}
-
-namespace {
-
-/// A transposed convolution: one with a part of the taps for each phase of its strides.
-layer_cost cost_of_transposition(const graph& g, const float_layer& l, const target& t) {
-  double phases = 1;
-  for (const std::int64_t s : g.nodes[l.node].integers("strides")) phases *= static_cast<double>(s);
-  const layer_weights& w = l.weights;
-  const double taps = w.kernel_h * w.kernel_w / phases,
-               elements = count_at(g, l.result) / std::max(1, w.channels) * padded(w.channels, 8);
-  return {phases * step + elements * (taps * static_cast<double>(w.depth) / t.rates.convolution + store_floats),
-          phases * step + elements * (taps * padded(w.depth, 4) / t.rates.byte_convolution + store_bytes)};
-}
-
 }
 
 layer_cost cost_of(const graph& g, const float_layer& l, const target& t) {
