@@ -242,6 +242,8 @@ void fill_range(filler& f) {
   f.note_source(count);
 }
 
+/// GatherND of data whose lengths in use may vary: indices from the end count from those, and an index behind them
+/// raises the flag.
 void fill_gather_nd(filler& f) {
   const std::vector<amount> x = f.at().axes(0);
   const auto coordinates = static_cast<std::size_t>(f.at().axes(1).back().plus);

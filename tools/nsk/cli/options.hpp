@@ -24,8 +24,8 @@ input_options parse_inputs(const std::vector<std::string>& inputs, const std::ve
 /// Notes the inputs that are set as metadata of the converted model, and their shapes where an option or an array gives
 /// them, so that check can resolve the source in the same way.
 void record_sets(const input_options& inputs, std::map<std::string, std::string>& metadata);
-/// Adds what record_sets() noted of the inputs that `inputs` does not set; their shapes, too. Misuse where an array was
-/// too large to be recorded.
+/// Adds what record_sets() noted: the values of inputs that `inputs` does not set, and all shapes, of which the command
+/// has no option. Misuse where an array was too large to be recorded.
 void add_recorded_sets(const model& m, input_options& inputs);
 
 /// --input-range NAME=LO..HI and --hdr NAME: what a game will put into inputs of `g`, the source as the options change

@@ -117,6 +117,7 @@ class batch_binder {
     return true;
   }
 
+  /// Requires that each row of the step's outputs reads the same row of its inputs, and no other.
   void check(const plan_step& s) {
     const std::string what = "step '" + s.name + "'";
     set_rows(s.outputs[0], what);
@@ -128,12 +129,12 @@ class batch_binder {
       const std::uint32_t bit = 1u << i;
       const bool batched = m_batched[storage_of(s.inputs[i])], line = (rule.line & bit) != 0,
                  free = (rule.free & bit) != 0,
-                 own = line || free || (rule.same & bit) != 0 || static_cast<int>(i) == s.e.residual;
+                 has_rows = line || free || (rule.same & bit) != 0 || static_cast<int>(i) == s.e.residual;
       if (free && m_plan.tensor(s.inputs[i]).arrangement == packing::panels) {  // packed from matrices of rows
         if (!batched) refuse_rows(what, "has a right matrix for every row that is not computed from the row");
         continue;
       }
-      if (!own) {
+      if (!has_rows) {
         if (batched) refuse_rows(what, "takes several rows together");
         continue;
       }

@@ -44,7 +44,8 @@ std::vector<std::int8_t> stored_by(const double* values, const layer_weights& w,
   return stored;
 }
 
-/// Whether pairs of a channel are safe however a kernel puts it in quads.
+/// Whether the products of each pair of weights with two bytes add up to an int16, as dot4_narrow needs, however a
+/// kernel puts a channel in quads: by the pixels of a window or by its rows.
 bool is_safe(const layer_weights& w, const std::vector<std::int8_t>& stored) {
   const std::int32_t bias = 0;
   const float scale = 1;

@@ -118,10 +118,12 @@ NSK_ONE_COPY inline byte_block load_byte_block(const quantized_depthwise_conv_2d
                                                std::byte* scratch) {
   const std::int64_t quads = depthwise_quads(a.w.kernel_h, a.w.kernel_w);
   const int left = channel_end - channel;
+  const bool twice = left <= half_channels;  // vectors take two pixels at a time
+  // From a multiple of neighbour_channels on, so many channels are in one panel and are copied together.
   if (channel % neighbour_channels == 0)
-    order_constants<neighbour_channels>(a, channel, left <= half_channels, scratch);
+    order_constants<neighbour_channels>(a, channel, twice, scratch);
   else
-    order_constants<1>(a, channel, left <= half_channels, scratch);
+    order_constants<1>(a, channel, twice, scratch);
   const int places = depthwise_places(a.w.kernel_h);
   std::byte* const outside = scratch + 4 * quad_channels * (quads + 2);
   std::memset(outside, a.input_zero, max_quad_channels);

@@ -140,6 +140,7 @@ NSK_ONE_COPY inline void quad_tiles(int tiles, const quad_runs& runs, const quad
                                             : 1),
                        ahead_step = share < 64 ? share : 64;
   i32 first[Vectors];
+  // These begin with what signed dot products lack, a sum over all weights (simd/vec.hpp): once for all tiles.
   if constexpr (simd::dots_leave_out) begin_quad_sums(first, runs, p);
   for (; tiles > 0; --tiles, row += Rows) {
     i32 sum[Rows][Vectors];

@@ -66,7 +66,8 @@ struct gemm_panel : panel_slice<Weight> {
   }
 };
 
-/// Where the register of columns [v * lanes, (v + 1) * lanes) begins in panels `stride` elements apart.
+/// Where the register of columns [v * lanes, (v + 1) * lanes) begins in panels `stride` elements apart. Tiles that are
+/// wider than any panel have several panels of panel_width columns.
 template <int Width>
 constexpr std::ptrdiff_t column_offset(int v, std::ptrdiff_t stride) {
   const int column = v * simd::f32::lanes;

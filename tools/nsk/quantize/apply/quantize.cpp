@@ -401,12 +401,13 @@ void quantize_alike(graph& g, const std::vector<state_link>& states, const quant
              "' is a layer of one variant and not of the first one, of which samples show ranges. "
              "Quantise the variants in files of their own");
   calibration seen = found.seen;
-  seen.model = hash_of(v.g);
+  seen.model = hash_of(v.g);  // ranges of the first variant serve this graph: a network asks for those of its own hash
   quantize_choices how = choices;
   how.seen = &seen;
   how.chosen = found.chosen;
   const network n(v, std::move(layers), {}, {}, how, [](const std::string&, double) {});
   std::map<std::string, stored_port> ports;
+  // Integers in all layers but the kept ones.
   g = how.integer_ports.empty() ? n.without(kept).g : n.with_integer_ports(kept, ports).g;
 }
 

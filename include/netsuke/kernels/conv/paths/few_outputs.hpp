@@ -242,17 +242,19 @@ NSK_ONE_COPY inline void convolve_few_outputs(const pixel_conv<Kernels>& d, int 
   convolve_strips(d, image, b.across() > lanes && fits(2) ? 2 : 1, b);
 }
 
-/// A tile of such a convolution.
+/// A tile of a convolution of few output channels. Where join_rows() makes one long row of the rows of an image, rows
+/// [y, y_end) of the tile are a run of its pixels.
 template <class Kernels>
 NSK_ONE_COPY inline void convolve_few_outputs(const conv_2d_args& a, const tile_range& t) {
   Kernels::took(fast_path::few_outputs);
   conv_2d_args all = a;
   const bool whole = t.pixel_end - t.pixel_begin == a.output.shape[2];
-  const int width = whole && join_rows(all) ? t.pixel_end : 0;
+  const bool joined = whole && join_rows(all);
+  const int width = t.pixel_end;
   const pixel_conv<Kernels> d(all);
   for_images(t, a.output.shape[1], [&](int image, int y, int y_end) {
     const pixel_block in_rows{y, y_end, t.pixel_begin, t.pixel_end}, in_one{0, 1, y * width, y_end * width};
-    convolve_few_outputs(d, image, width > 0 ? in_one : in_rows);
+    convolve_few_outputs(d, image, joined ? in_one : in_rows);
   });
 }
 

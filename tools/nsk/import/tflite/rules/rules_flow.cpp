@@ -200,6 +200,7 @@ arguments run_graph(call& c, int number, const arguments& given, const std::stri
     for (const tflite_operator& o : g.operators) translate(k, o);
     for (const int t : g.outputs) results.push_back(argument_of(k.known, t));
   } catch (...) {
+    // Messages of the operators around this one name tensors of their own graph. Nothing else is read behind an error.
     k.known.enter(std::move(outside));
     throw;
   }
