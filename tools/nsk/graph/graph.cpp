@@ -68,6 +68,16 @@ value_id graph::find(const std::string& value_name) const {
   return no_value;
 }
 
+node node_of(std::string op, std::string name, std::vector<value_id> inputs, value_id output, int version) {
+  node n;
+  n.op = std::move(op);
+  n.name = std::move(name);
+  n.version = version;
+  n.inputs = std::move(inputs);
+  n.outputs = {output};
+  return n;
+}
+
 value_id graph::add(value v) {
   values.push_back(std::move(v));
   return static_cast<value_id>(values.size() - 1);

@@ -72,6 +72,8 @@ struct node {
   std::string text(const std::string& key, const std::string& fallback) const;
   std::vector<std::int64_t> integers(const std::string& key, const std::vector<std::int64_t>& fallback = {}) const;
 };
+/// Returns a node of ONNX's own domain with one output, and without attributes.
+node node_of(std::string op, std::string name, std::vector<value_id> inputs, value_id output, int version = 13);
 
 /// An input and the output whose value it has in the next run, by the source's names.
 struct state_link {

@@ -84,16 +84,6 @@ std::int64_t stored_port::nearest(double number, std::size_t position) const {
   return static_cast<std::int64_t>(std::clamp(std::nearbyint(integer), lowest, lowest + 255));
 }
 
-node node_of(const char* op, const std::string& name, std::vector<value_id> inputs, value_id output) {
-  node n;
-  n.op = op;
-  n.name = name;
-  n.version = 13;
-  n.inputs = std::move(inputs);
-  n.outputs = {output};
-  return n;
-}
-
 void store_input(graph& g, const std::string& name, const stored_port& p) {
   port_nodes nodes(g, name);
   const value_id stored = g.find(name);

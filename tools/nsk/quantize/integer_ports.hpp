@@ -24,9 +24,6 @@ struct stored_port {
   std::int64_t nearest(double number, std::size_t position = 0) const;
 };
 
-/// Returns a node of opset 13, which has no attributes.
-node node_of(const char* op, const std::string& name, std::vector<value_id> inputs, value_id output);
-
 /// Makes the input `name` of a resolved graph one of integers, of which the graph makes the numbers that it reads.
 void store_input(graph& g, const std::string& name, const stored_port& p);
 /// Makes the output `name` of a resolved graph one of integers.

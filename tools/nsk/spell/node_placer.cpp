@@ -143,7 +143,9 @@ node node_placer::adopt(const node& n, const std::string& prefix, const std::vec
 node node_placer::helper(const node& n, const char* op, const std::string& suffix, std::vector<value_id> inputs,
                          value_id output, std::map<std::string, attribute> attributes, int version) {
   const int own = version == 0 ? n.version : version;
-  return {op, "", n.name + "/" + suffix, own, std::move(inputs), {output}, std::move(attributes)};
+  node made = node_of(op, n.name + "/" + suffix, std::move(inputs), output, own);
+  made.attributes = std::move(attributes);
+  return made;
 }
 
 value_id node_placer::new_value(const node& n, const std::string& suffix) {

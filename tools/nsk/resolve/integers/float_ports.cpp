@@ -131,7 +131,7 @@ class port_maker {
     zero.set_integer(0, m.zero);
     const value_id scale = constant(port + ":scale", make_floats({}, {static_cast<float>(m.scale)})),
                    shift = constant(port + ":zero", std::move(zero));
-    return {op, "", port + "/" + op, 21, {from, scale, shift}, {to}, {}};
+    return node_of(op, port + "/" + op, {from, scale, shift}, to, 21);
   }
 
   bool make_input(value_id& v) {

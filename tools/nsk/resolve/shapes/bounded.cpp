@@ -151,7 +151,10 @@ void bounded_rows::give_out(value_id of, std::size_t axis, const std::string& na
   at(count).set(element::i64, {});
   m_graph.outputs.push_back(count);
   const auto along = static_cast<std::int64_t>(axis);
-  m_graph.nodes.insert(by + 1, node{"Length", "nsk", by->name + "/length", 1, {of}, {count}, {{"axis", along}}});
+  node length = node_of("Length", by->name + "/length", {of}, count, 1);
+  length.domain = "nsk";
+  length.attributes["axis"] = along;
+  m_graph.nodes.insert(by + 1, std::move(length));
 }
 
 void bounded_rows::require_bounds_used() const {

@@ -42,7 +42,7 @@ node reshape(graph& g, value_id from, value_id to) {
   const std::string name = g.at(to).name + "/reshape";
   const shape_t wanted = g.at(to).shape;
   const value_id shape = g.add_constant(name + "_shape", make_ints({static_cast<std::int64_t>(wanted.size())}, wanted));
-  return {"Reshape", "", name, speller::opset, {from, shape}, {to}, {}};
+  return node_of("Reshape", name, {from, shape}, to, speller::opset);
 }
 
 }
