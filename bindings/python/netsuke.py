@@ -2,7 +2,7 @@
 """netsuke for Python, by ctypes: for tests, tools and experiments. Needs the shared library netsuke_c and nothing else.
 
     import netsuke
-    library = netsuke.Library("build/bindings/libnetsuke_c.so")
+    library = netsuke.Library("build/bindings/libnetsuke_c.so")    # no path: the one of the package, as pip installs it
     net = library.open("model.nsk").session()
     net.write(0, array)                  # anything with a buffer of the port's bytes, in the engine's layout (NHWC)
     net.run()
@@ -11,6 +11,8 @@
 Errors are netsuke.Error: its code, name, and the text that says which step or port is at fault and what to do.
 """
 import ctypes
+import pathlib
+import sys
 
 C_VERSION = 1
 FORMATS = ["f", "e", "b", "B", "h", "i", "q", "?"]  # of enum nsk_type, as struct and memoryview name them
@@ -44,8 +46,9 @@ class Error(Exception):
 
 
 class Library:
-    """The shared library netsuke_c."""
+    """The shared library netsuke_c, at a path or beside this module."""
 
+    NAMES = {"win32": "netsuke_c.dll", "darwin": "libnetsuke_c.dylib"}
     SIZES = ("nsk_handle_alignment", "nsk_arena_alignment", "nsk_file_alignment", "nsk_over_read_bytes", "nsk_model_required_bytes", "nsk_session_required_bytes",
              "nsk_status_format")
     TEXTS = ("nsk_status_text", "nsk_status_name", "nsk_library_version", "nsk_library_isa", "nsk_model_name", "nsk_model_producer",
@@ -57,8 +60,8 @@ class Library:
                "nsk_model_max_batch": ctypes.c_int32, "nsk_session_lanes": ctypes.c_int32, "nsk_session_step_count": ctypes.c_int32,
                "nsk_session_tile_count": ctypes.c_int32, "nsk_session_state_bytes": ctypes.c_uint64, "nsk_session_flags": ctypes.c_uint32}
 
-    def __init__(self, path):
-        self.c = ctypes.CDLL(str(path))
+    def __init__(self, path=None):
+        self.c = ctypes.CDLL(str(path or pathlib.Path(__file__).resolve().parent / self.NAMES.get(sys.platform, "libnetsuke_c.so")))
         for name in self.SIZES:
             getattr(self.c, name).restype = ctypes.c_size_t
         for name in self.TEXTS:
