@@ -48,7 +48,7 @@ int main(int, char** argv) {
   std::memcpy(stored.data, file.data(), file.size());
   nsk::model model;
   if (!nsk::open<SETTINGS>({stored.data, file.size()}, model)) return 1;
-  block memory(nsk::session<SETTINGS>::required_bytes(model));
+  block memory(model.required_bytes());
   nsk::session<SETTINGS> net(model, memory.span());
   for (int i = 0; i < model.input_count(); ++i)
     if (model.input(i).type() == nsk::dtype::float32) {
@@ -96,7 +96,7 @@ def measured(program, model):
 def compare(folder, model, settings, path, isa, rounds):
     """Time without the path over time with it, the median of the rounds."""
     key = f"{model.stem}_{path}_{isa}"
-    rest = re.sub(rf"nsk::fast_path::{path}(, )?", "", settings).replace(", >", ">")
+    rest = re.sub(rf"nsk::fast_path::{path}\b(, )?", "", settings).replace(", >", ">")
     pair = [build(folder, f"{key}_{i}", text, isa) for i, text in enumerate((settings, rest))]
     ratios = []
     for _ in range(rounds):
