@@ -4,7 +4,7 @@
 
   fast_paths.py [--rounds N] [--path NAME ...] [MODEL ...]      default: every path, the networks of tests/models
 
-A path stays where it gains 3 % by geometric mean over the networks that take it, on one instruction set at least (docs/reference/architecture.md). Both
+A path stays where it gains 3 % by geometric mean over the networks that take it, on one instruction set at least (CONTRIBUTING.md). Both
 programs of a network have the settings that `nsk inspect` prints, one less the path; they give the same outputs, which is checked. Prints a line for each
 network and instruction set: time without the path over time with it, the median of the rounds.
 """

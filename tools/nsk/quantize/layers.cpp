@@ -11,12 +11,10 @@
 namespace nsk::tool {
 namespace {
 
-const value& at(const graph& g, value_id v) { return g.values[static_cast<std::size_t>(v)]; }
-bool has(const node& n, std::size_t i) { return i < n.inputs.size() && n.inputs[i] != no_value; }
 /// Constant floats of input `i`, null where it is none.
 const array* floats(const graph& g, const node& n, std::size_t i) {
-  if (!has(n, i)) return nullptr;
-  const array* a = at(g, n.inputs[i]).constant.get();
+  if (!n.reads(i)) return nullptr;
+  const array* a = g.at(n.inputs[i]).constant.get();
   return a != nullptr && a->type == element::f32 ? a : nullptr;
 }
 
@@ -30,7 +28,8 @@ value_id add_constant(graph& g, const std::string& name, shape_t shape, const st
 /// where it is `transposed`, and with its bias. Nothing where one of them is no constant, or has other numbers of axes.
 std::optional<float_layer> convolving_layer(const graph& g, const node& n, bool transposed) {
   const array *w = floats(g, n, 1), *bias = floats(g, n, 2);
-  if (w == nullptr || w->shape.size() < 3 || w->shape.size() > 4 || (has(n, 2) && bias == nullptr)) return std::nullopt;
+  if (w == nullptr || w->shape.size() < 3 || w->shape.size() > 4 || (n.reads(2) && bias == nullptr))
+    return std::nullopt;
   float_layer l{};
   l.weights.channels = static_cast<int>(w->shape[transposed ? 1 : 0]);
   l.weights.depth = static_cast<int>(w->shape[transposed ? 0 : 1]);
@@ -44,7 +43,7 @@ std::optional<float_layer> convolving_layer(const graph& g, const node& n, bool 
 std::optional<float_layer> convolution(const graph& g, const node& n) {
   std::optional<float_layer> l = convolving_layer(g, n, false);
   if (!l) return l;
-  const std::int64_t groups = n.integer("group", 1), channels = at(g, n.inputs[0]).shape[1];
+  const std::int64_t groups = n.integer("group", 1), channels = g.at(n.inputs[0]).shape[1];
   l->weights.depthwise = groups > 1 && groups == channels && l->weights.channels == groups;
   constexpr int min_group_channels = 4;  // below that most of a quad is empty
   if (groups > 1 && !l->weights.depthwise && l->weights.depth < min_group_channels) return std::nullopt;
@@ -68,7 +67,7 @@ std::optional<float_layer> transposition(const graph& g, const node& n) {
 std::optional<float_layer> product(const graph& g, const node& n) {
   const bool gemm = n.op == "Gemm", transposed = gemm && n.integer("transB", 0) != 0;
   const array* w = floats(g, n, 1);
-  if (w == nullptr || w->shape.size() != 2 || at(g, n.inputs[0]).shape.size() < 2) return std::nullopt;
+  if (w == nullptr || w->shape.size() != 2 || g.at(n.inputs[0]).shape.size() < 2) return std::nullopt;
   if (gemm && (n.number("alpha", 1) != 1 || n.number("beta", 1) != 1 || n.integer("transA", 0) != 0))
     return std::nullopt;
   float_layer l{};
@@ -77,7 +76,7 @@ std::optional<float_layer> product(const graph& g, const node& n) {
   for (std::int64_t c = 0; c < l.weights.channels; ++c)
     for (std::int64_t k = 0; k < l.weights.depth; ++k)
       l.weights.values.push_back(w->number(transposed ? c * l.weights.depth + k : k * l.weights.channels + c));
-  if (gemm && has(n, 2)) {
+  if (gemm && n.reads(2)) {
     const array* b = floats(g, n, 2);
     if (b == nullptr || b->shape.size() != 1 || b->count() != l.weights.channels) return std::nullopt;
     l.bias = b->numbers();
@@ -89,7 +88,7 @@ bool is_limit(const graph& g, const node& n) {
   if (n.op == "Relu") return true;
   if (n.op != "Clip") return false;
   for (const std::size_t i : {std::size_t{1}, std::size_t{2}})
-    if (has(n, i) && at(g, n.inputs[i]).constant == nullptr) return false;
+    if (n.reads(i) && g.at(n.inputs[i]).constant == nullptr) return false;
   return true;
 }
 
@@ -99,7 +98,7 @@ std::vector<double> added_by_channel(const graph& g, const node& add, value_id x
                                      std::size_t behind) {
   if (add.op != "Add" || !add.domain.empty() || add.has("broadcast")) return {};  // of opset 6: other rules
   const array* c = floats(g, add, add.inputs[0] == x ? 1 : 0);
-  const shape_t& shape = at(g, x).shape;
+  const shape_t& shape = g.at(x).shape;
   if (c == nullptr || c->shape.size() > shape.size()) return {};
   if (c->count() == 1) return std::vector<double>(static_cast<std::size_t>(channels), c->number(0));
   if (c->count() != channels || c->shape.size() <= behind || c->shape[c->shape.size() - 1 - behind] != channels)
@@ -134,10 +133,10 @@ void fold_biases(graph& g) {
     const bool conv = n.op == "Conv" || n.op == "ConvTranspose", product = n.op == "MatMul" || n.op == "Gemm";
     if ((!conv && !product) || !n.domain.empty()) continue;
     const array *weights = floats(g, n, 1), *bias = floats(g, n, 2);
-    const std::size_t rank = at(g, n.outputs[0]).shape.size();
+    const std::size_t rank = g.at(n.outputs[0]).shape.size();
     const auto reader = by.only(n.outputs[0]);
-    if (!reader || !weights || (has(n, 2) && !bias) || (product && rank != 2) || rank < 2) continue;
-    const std::int64_t channels = at(g, n.outputs[0]).shape[1];
+    if (!reader || !weights || (n.reads(2) && !bias) || (product && rank != 2) || rank < 2) continue;
+    const std::int64_t channels = g.at(n.outputs[0]).shape[1];
     if (bias != nullptr && (bias->shape.size() != 1 || bias->count() != channels || n.number("beta", 1) != 1)) continue;
     node& add = g.nodes[*reader];
     std::vector<double> sums = added_by_channel(g, add, n.outputs[0], channels, rank - 2);
@@ -165,7 +164,7 @@ void fold_normalization(graph& g) {
       continue;
     const array *scale = floats(g, norm, 1), *offset = floats(g, norm, 2), *mean = floats(g, norm, 3),
                 *variance = floats(g, norm, 4), *bias = floats(g, conv, 2);
-    if (!scale || !offset || !mean || !variance || (has(conv, 2) && !bias)) continue;
+    if (!scale || !offset || !mean || !variance || (conv.reads(2) && !bias)) continue;
     const array& w = *floats(g, conv, 1);
     std::vector<double> weights = w.numbers(), biases;
     const std::int64_t channels = w.shape[transposed ? 1 : 0], per_channel = w.count() / channels,
@@ -213,11 +212,11 @@ std::vector<other_product> products_beside(const graph& g, const std::vector<flo
     const array* w = floats(g, n, 1);
     const bool fits = w != nullptr && (product ? w->shape.size() == 2 : w->shape.size() >= 3 && w->shape.size() <= 4);
     result.push_back({n.name, n.op,
-                      w == nullptr                              ? "its weights are no constant floats"
-                      : !fits                                   ? "its weights have another number of axes"
-                      : has(n, 2) && floats(g, n, 2) == nullptr ? "its bias is no constant"
-                      : !product && n.integer("group", 1) > 1   ? "its groups have fewer than four channels"
-                                                                : "no integer operator computes it as it is written"});
+                      w == nullptr                               ? "its weights are no constant floats"
+                      : !fits                                    ? "its weights have another number of axes"
+                      : n.reads(2) && floats(g, n, 2) == nullptr ? "its bias is no constant"
+                      : !product && n.integer("group", 1) > 1    ? "its groups have fewer than four channels"
+                                                                 : "no integer operator computes it as it is written"});
   }
   return result;
 }
@@ -227,7 +226,7 @@ std::vector<float_layer> layers_of(const graph& g) {
   std::vector<float_layer> layers;
   for (std::size_t i = 0; i < g.nodes.size(); ++i) {
     const node& n = g.nodes[i];
-    if (!n.domain.empty() || !has(n, 0) || at(g, n.inputs[0]).type != element::f32 || at(g, n.inputs[0]).constant)
+    if (!n.domain.empty() || !n.reads(0) || g.at(n.inputs[0]).type != element::f32 || g.at(n.inputs[0]).constant)
       continue;
     std::optional<float_layer> l;
     if (n.op == "Conv") l = convolution(g, n);
@@ -237,7 +236,7 @@ std::vector<float_layer> layers_of(const graph& g) {
     l->name = n.name;
     l->node = i;
     l->input = n.inputs[0];
-    l->input_axis = n.op == "Gemm" || n.op == "MatMul" ? at(g, l->input).shape.size() - 1 : 1;
+    l->input_axis = n.op == "Gemm" || n.op == "MatMul" ? g.at(l->input).shape.size() - 1 : 1;
     l->result = l->output = n.outputs[0];
     const auto reader = by.only(l->result);
     if (reader && is_limit(g, g.nodes[*reader])) l->output = g.nodes[*reader].outputs[0];

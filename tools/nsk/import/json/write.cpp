@@ -16,9 +16,7 @@ namespace {
 
 constexpr std::size_t longest_file_name = 100;
 
-const value& at(const graph& g, value_id v) { return g.values[static_cast<std::size_t>(v)]; }
-
-std::string name_or_nothing(const graph& g, value_id v) { return v == no_value ? std::string() : at(g, v).name; }
+std::string name_or_nothing(const graph& g, value_id v) { return v == no_value ? std::string() : g.at(v).name; }
 
 graph_json number_json(float x) {
   if (std::isnan(x)) return nan_text;
@@ -169,7 +167,7 @@ void add_facts(graph_json& j, const port_facts& facts) {
 graph_json writer::ports_json(const graph& g, const std::vector<value_id>& ports, bool outputs) {
   graph_json list = graph_json::array();
   for (const value_id id : ports) {
-    const value& v = at(g, id);
+    const value& v = g.at(id);
     graph_json j = {{"name", v.name}};
     const auto declared = g.declared.find(v.name);
     if (!outputs && v.typed) j["type"] = name_of(v.type);
@@ -190,7 +188,7 @@ graph_json writer::ports_json(const graph& g, const std::vector<value_id>& ports
 
 /// Names that nodes, graphs inside them and outputs read.
 void collect_read(const graph& g, std::set<std::string>& names) {
-  for (const value_id v : g.outputs) names.insert(at(g, v).name);
+  for (const value_id v : g.outputs) names.insert(g.at(v).name);
   for (const node& n : g.nodes) {
     for (const value_id v : n.inputs) names.insert(name_or_nothing(g, v));
     for (const auto& [key, a] : n.attributes)

@@ -17,8 +17,6 @@ struct neighbours {
   std::size_t first, second;
 };
 
-const value& at(const graph& g, value_id v) { return g.values[static_cast<std::size_t>(v)]; }
-
 /// Follows the only reader of what a layer makes, through operators that pass on a positive factor of each channel.
 class chain_finder {
  public:
@@ -37,7 +35,7 @@ class chain_finder {
 
  private:
   std::optional<std::size_t> behind(const float_layer& l) const {
-    const bool is_matrix = at(m_graph, l.result).shape.size() == 2;
+    const bool is_matrix = m_graph.at(l.result).shape.size() == 2;
     if (m_graph.nodes[l.node].op != "Conv" && !is_matrix) return std::nullopt;  // channels are not the last axis
     for (value_id v = l.result;;) {
       const auto reader = m_readers.only(v);
@@ -55,7 +53,7 @@ class chain_finder {
     static const std::set<std::string> reshapes = {"Flatten", "Reshape", "Squeeze"};
     if (!n.domain.empty() || n.outputs.size() != 1 || n.inputs[0] != from) return false;
     if (reshapes.count(n.op) != 0) {  // one number each, still along the axis of channels
-      const shape_t& s = at(m_graph, n.outputs[0]).shape;
+      const shape_t& s = m_graph.at(n.outputs[0]).shape;
       return count_of(s) == channels && s.size() >= 2 && s[1] == channels;
     }
     return same.count(n.op) != 0;
@@ -63,7 +61,7 @@ class chain_finder {
   /// Whether the layer reads as many channels, each by weights of its own.
   bool has_channels(const float_layer& l, std::int64_t channels) const {
     const node& n = m_graph.nodes[l.node];
-    if (n.op != "Conv" && at(m_graph, l.input).shape.size() != 2) return false;
+    if (n.op != "Conv" && m_graph.at(l.input).shape.size() != 2) return false;
     return l.weights.depth * (n.op == "Conv" ? n.integer("group", 1) : 1) == channels;
   }
 
@@ -133,7 +131,7 @@ bool equalize(float_layer& first, float_layer& second, const std::vector<double>
 void write_back(graph& g, const float_layer& l) {
   node& n = g.nodes[l.node];
   const auto put = [&](std::size_t input, const std::vector<double>& numbers, auto place_of) {
-    value v = at(g, n.inputs[input]);
+    value v = g.at(n.inputs[input]);
     array a(element::f32, v.shape);
     for (std::size_t i = 0; i < numbers.size(); ++i) a.set(static_cast<std::int64_t>(place_of(i)), numbers[i]);
     v.name = l.name + (input == 1 ? "#equalized" : "#equalized_bias");
@@ -156,7 +154,7 @@ std::size_t equalize(graph& g, const channel_magnitudes& measured) {
   std::vector<std::vector<double>> magnitudes;
   if (measured && !pairs.empty()) {
     std::vector<std::string> names;
-    for (const neighbours& p : pairs) names.push_back(at(g, layers[p.second].input).name);
+    for (const neighbours& p : pairs) names.push_back(g.at(layers[p.second].input).name);
     magnitudes = measured(names);
   }
   std::set<std::size_t> changed_pairs;

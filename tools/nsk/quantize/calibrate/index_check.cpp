@@ -16,14 +16,12 @@ struct index_reader {
   std::vector<std::int64_t> lengths;  ///< of the axes that an index has a number for, in order
 };
 
-const value& at(const graph& g, value_id v) { return g.values[static_cast<std::size_t>(v)]; }
-
 /// The lengths of the axes that a node's indices are of; none where it has no indices.
 std::vector<std::int64_t> lengths_of(const graph& g, const node& n) {
   static const std::set<std::string> along_axis = {"Gather", "GatherElements", "ScatterElements", "Scatter"};
   const bool tuples = n.op == "GatherND" || n.op == "ScatterND";
   if (!n.domain.empty() || (along_axis.count(n.op) == 0 && !tuples)) return {};
-  const shape_t &data = at(g, n.inputs[0]).shape, &indices = at(g, n.inputs[1]).shape;
+  const shape_t &data = g.at(n.inputs[0]).shape, &indices = g.at(n.inputs[1]).shape;
   const auto rank = static_cast<std::int64_t>(data.size());
   if (!tuples) {
     const std::int64_t axis = n.integer("axis", 0);
@@ -58,7 +56,7 @@ std::vector<index_reader> readers_of(const graph& g) {
   std::vector<index_reader> found;
   for (const node& n : g.nodes) {
     const std::vector<std::int64_t> lengths = lengths_of(g, n);
-    if (!lengths.empty() && !at(g, n.inputs[1]).constant) found.push_back({&n, n.inputs[1], lengths});
+    if (!lengths.empty() && !g.at(n.inputs[1]).constant) found.push_back({&n, n.inputs[1], lengths});
   }
   return found;
 }
@@ -83,7 +81,7 @@ void require_indices(const graph& g, const std::vector<sample>& samples, const s
     leading.outputs = {r.indices};
     const bool is_input = std::find(g.inputs.begin(), g.inputs.end(), r.indices) != g.inputs.end();
     if (!is_input && (!whole || !keep_ancestors(leading))) continue;
-    const std::string& name = at(g, r.indices).name;
+    const std::string& name = g.at(r.indices).name;
     if (is_input && !samples.empty() && samples.front().count(name) == 0) continue;  // a state
     for (std::size_t i = 0; i < samples.size(); ++i)
       require_inside(is_input ? samples[i].at(name) : evaluator(leading).run(samples[i]).at(name), r,
