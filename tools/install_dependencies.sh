@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Installs what the build, the tests and the examples need on Debian or Ubuntu, and only what is missing.
+# Installs what the build, the tests and the examples need on Debian or Ubuntu, and only what is missing. On other systems it says what installs it.
 #   tools/install_dependencies.sh [--python DIR]     DIR: where to make the Python environment when the system's lacks the packages
 # Prints the Python interpreter that has numpy, onnx, onnxruntime and pillow as its last line when --python is given.
 set -euo pipefail
@@ -36,8 +36,29 @@ as_root() {
 
 installed() { dpkg-query -W -f='${Status}' "$1" 2>/dev/null | grep -q 'ok installed'; }
 
+# Says which command installs the libraries of the converter on this system, which has no apt-get. The names are of its package lists; only apt-get's are tested.
+say_how_to_install() {
+  local command
+  case "$(uname -s)" in
+    Darwin) command="xcode-select --install; brew install cmake ninja ccache flatbuffers protozero cli11 nlohmann-json doctest tbb" ;;
+    MINGW* | MSYS*) command="pacman -S \$MINGW_PACKAGE_PREFIX-{toolchain,cmake,ninja,ccache,flatbuffers,protozero,cli11,nlohmann-json,stb,doctest}" ;;
+    *)
+      if command -v dnf >/dev/null; then
+        command="dnf install gcc-c++ cmake ninja-build ccache flatbuffers-devel flatbuffers-compiler protozero-devel cli11-devel json-devel stb-devel doctest-devel tbb-devel"
+      elif command -v pacman >/dev/null; then
+        command="pacman -S gcc cmake ninja ccache flatbuffers protozero cli11 nlohmann-json stb doctest tbb"
+      elif command -v zypper >/dev/null; then
+        command="zypper install gcc-c++ cmake ninja ccache flatbuffers-devel protozero-devel cli11-devel nlohmann_json-devel stb-devel doctest-devel tbb-devel"
+      else
+        command="vcpkg install flatbuffers protozero cli11 nlohmann-json stb doctest tbb"
+      fi ;;
+  esac
+  say "There is no apt-get here. This installs what the converter needs: $command"
+  say "What a package list lacks is found by its folder: cmake -DNSK_STB_INCLUDE_DIR=..., and the like for FLATBUFFERS, PROTOZERO, CLI11 and JSON"
+}
+
 install_packages() {
-  command -v apt-get >/dev/null || { say "This script knows apt-get only. Install by hand: ${packages[*]}"; return 0; }
+  command -v apt-get >/dev/null || { say_how_to_install; return 0; }
   missing=()
   for package in "${packages[@]}"; do installed "$package" || missing+=("$package"); done
   # The sanitizer and fuzzer runtime follows clang's version.
