@@ -93,14 +93,14 @@ NSK_INLINE void map_long(F f, const lines& from, const target& to, const extent&
   for (; r + rows <= size.rows; r += rows) {
     const float* const line = from.data + r * from.next;
     float* const out = to.data + r * to.next;
-    const auto place = [](int i, std::ptrdiff_t next)
+    const auto place = [&](int i, std::ptrdiff_t next)
                            NSK_INLINE_LAMBDA { return i / wide * next + i % wide * f32::lanes; };
     std::ptrdiff_t i = 0;
     for (; i + wide * f32::lanes <= (Columns > 0 ? Columns : size.count); i += wide * f32::lanes)
       map_group<together>(
           f, line + i, out + i, [&](int k) NSK_INLINE_LAMBDA { return place(k, from.next); },
           [&](int k) NSK_INLINE_LAMBDA { return place(k, to.next); });
-    if (Columns == 0) map_rest(f, line, out, i, size.count);
+    if constexpr (Columns == 0) map_rest(f, line, out, i, size.count);
   }
   for (; r < size.rows; ++r) map_rest(f, from.data + r * from.next, to.data + r * to.next, 0, size.count);
 }

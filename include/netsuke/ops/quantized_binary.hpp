@@ -41,7 +41,7 @@ struct op_traits<op::quantized_binary> : impl::in_place_of<2>,
   /// Whether float32 holds the parts of a sum in fixed point. Scales of 0 make older engines refuse the step.
   static constexpr bool is_fixed_point(const params& p) {
     constexpr std::int32_t maximum = 1 << 21;
-    const auto fits = [](std::int32_t m) { return m >= -maximum && m <= maximum; };
+    const auto fits = [&](std::int32_t m) { return m >= -maximum && m <= maximum; };
     return p.kind == binary_kind::add && p.low <= p.high && p.shift >= 10 && p.shift <= 31 && fits(p.a_multiplier) &&
            fits(p.b_multiplier) && p.a_scale == 0 && p.b_scale == 0 && p.scale == 0 && p.a_zero == 0 && p.b_zero == 0;
   }
