@@ -11,6 +11,11 @@
 #if !defined(NSK_IMPL_MACROS_HIDDEN)
 #define NSK_IMPL_MACROS_HIDDEN
 #define NSK_IMPL_OUTERMOST
+#if defined(_MSC_VER) && !defined(__clang__)
+// Advice of /W4 on conditions that are constant in some instances of a template, and on alignment that pads.
+#pragma warning(push)
+#pragma warning(disable : 4127 4324)
+#endif
 #pragma push_macro("A")
 #undef A
 #pragma push_macro("abs")

@@ -2,6 +2,9 @@
 // Gives the program the macros back that hide_macros.hpp hid: the last include of every header.
 #if defined(NSK_IMPL_OUTERMOST)
 #undef NSK_IMPL_MACROS_HIDDEN
+#if defined(_MSC_VER) && !defined(__clang__)
+#pragma warning(pop)
+#endif
 #pragma pop_macro("A")
 #pragma pop_macro("abs")
 #pragma pop_macro("all")

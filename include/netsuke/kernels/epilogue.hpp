@@ -173,7 +173,7 @@ NSK_ONE_COPY inline void map_rows(const epilogue& e, const tile_row* row, int ro
 template <class Kernels, int Rows, int Vectors>
 NSK_INLINE void apply_in_registers(simd::f32 (&sum)[Rows][Vectors], const register_epilogue<Kernels>& e, int channel) {
   using simd::f32, simd::unroll;
-  const auto each = [&](auto f) NSK_INLINE_LAMBDA {
+  [[maybe_unused]] const auto each = [&](auto f) NSK_INLINE_LAMBDA {
     unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA {
       unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA { sum[r][v] = f(sum[r][v]); });
     });
@@ -212,7 +212,8 @@ NSK_INLINE void store_tile_at(simd::f32 (&sum)[Rows][Vectors], const register_ep
     unroll<Vectors - 1>([&](auto v)
                             NSK_INLINE_LAMBDA { simd::store(place(r).output + channel + v * f32::lanes, sum[r][v]); });
   });
-  if (!simd::tuning::stores_parts && columns == Vectors * f32::lanes)
+  const bool is_full = !simd::tuning::stores_parts && columns == Vectors * f32::lanes;
+  if (is_full)
     unroll<Rows>([&](auto r)
                      NSK_INLINE_LAMBDA { simd::store(place(r).output + channel + whole, sum[r][Vectors - 1]); });
   else

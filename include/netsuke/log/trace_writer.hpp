@@ -114,7 +114,7 @@ class trace_writer {
       t.raw("\n],\"displayTimeUnit\":\"ms\",\"otherData\":{\"dropped_events\":").number(m_dropped).raw("}}\n");
       m_size += t.size();
       m_finished = true;
-      if (has_sink) flush();
+      if constexpr (has_sink) flush();
     }
     return {m_block.data(), m_size};
   }
@@ -153,9 +153,11 @@ class trace_writer {
   bool append(const Write& write) {
     const bool open = m_begun && !m_finished;
     if (open && try_append(write)) return true;
-    if (open && has_sink && m_size > 0) {
-      flush();
-      if (try_append(write)) return true;
+    if constexpr (has_sink) {
+      if (open && m_size > 0) {
+        flush();
+        if (try_append(write)) return true;
+      }
     }
     ++m_dropped;
     return false;

@@ -28,7 +28,8 @@ template <class Kernels = all_kernels, class Weight = float>
 NSK_ONE_COPY inline void direct_conv_2d(const conv_2d_args& a, const tile_range& t, std::byte* scratch) {
   tile_range left = t;
   if constexpr (std::is_same<Weight, float>::value) {
-    const fast_path path = path_of({a.w, a.groups, a.input.shape[3], a.output.shape[3]}, own_registers);
+    [[maybe_unused]] const fast_path path =
+        path_of({a.w, a.groups, a.input.shape[3], a.output.shape[3]}, own_registers);
     if constexpr (Kernels::has(fast_path::few_outputs))
       if (path == fast_path::few_outputs) {
         impl::convolve_few_outputs<Kernels>(a, t);

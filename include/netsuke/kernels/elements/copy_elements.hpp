@@ -246,13 +246,11 @@ template <class T>
 inline void transpose_nest(const transposition& x, T* to, const T* from) {
   [[maybe_unused]] float* t = reinterpret_cast<float*>(to);
   [[maybe_unused]] const float* f = reinterpret_cast<const float*>(from);
-  if constexpr (sizeof(T) == 4) {
-    constexpr std::ptrdiff_t lanes = simd::f32::lanes;
-    if (lanes > 1) {
-      if (x.lines >= lanes && x.count >= lanes) return transpose_floats(x, t, f);
-      if (x.count < lanes && x.pitch == x.count) return transpose_to_pixels(x, t, f);
-      if (x.lines < lanes && x.stride == x.lines) return transpose_from_pixels(x, t, f);
-    }
+  constexpr std::ptrdiff_t lanes = simd::f32::lanes;
+  if constexpr (sizeof(T) == 4 && lanes > 1) {
+    if (x.lines >= lanes && x.count >= lanes) return transpose_floats(x, t, f);
+    if (x.count < lanes && x.pitch == x.count) return transpose_to_pixels(x, t, f);
+    if (x.lines < lanes && x.stride == x.lines) return transpose_from_pixels(x, t, f);
   }
   transpose(x, to, from);
 }

@@ -93,9 +93,10 @@ NSK_INLINE void copy_short_rows(strided_rows<const float> from, strided_rows<flo
 /// Copies rows; those of two to four floats, as coordinates of boxes are, without a loop in each, and those that are
 /// columns of what is read in squares of registers.
 NSK_ONE_COPY inline void copy_rows(strided_rows<const float> from, strided_rows<float> to, const extent& size) {
-  if (f32::lanes > 1 && from.row == 1 && from.stride != 1 && to.stride == 1 && size.rows >= f32::lanes &&
-      size.count >= f32::lanes)
-    return transpose_floats({size.rows, to.row, size.count, from.stride}, to.data, from.data);
+  if constexpr (f32::lanes > 1) {
+    if (from.row == 1 && from.stride != 1 && to.stride == 1 && size.rows >= f32::lanes && size.count >= f32::lanes)
+      return transpose_floats({size.rows, to.row, size.count, from.stride}, to.data, from.data);
+  }
   if (size.count == 2) return copy_short_rows<2>(from, to, size.rows);
   if (size.count == 3) return copy_short_rows<3>(from, to, size.rows);
   if (size.count == 4) return copy_short_rows<4>(from, to, size.rows);
@@ -212,7 +213,8 @@ class pointwise_runner {
   /// Whether rows of an operand are columns in memory, and blocks are better square than long.
   static bool reads_columns(const pointwise_nest& b) {
     const loop<pointwise_operands>&middle = b.of[1], &inner = b.of[2];
-    if (f32::lanes == 1 || middle.length < f32::lanes || inner.length < f32::lanes) return false;
+    constexpr std::ptrdiff_t side = f32::lanes > 1 ? f32::lanes : PTRDIFF_MAX;
+    if (middle.length < side || inner.length < side) return false;
     return [&](auto... operand) { return ((middle.stride[operand] == 1 && inner.stride[operand] > 1) || ...); }(
                from_a, from_b, from_residual);
   }

@@ -177,7 +177,7 @@ template <class Products, int Kernel, int Stride, int Column, int Pixels>
 NSK_INLINE void add_offset(simd::i32 (&sum)[Pixels][4], const simd::i32 (&quads)[4], std::int32_t offset) {
   using simd::i32;
   simd::unroll<4>([&](auto v) NSK_INLINE_LAMBDA {
-    const i32 added = Products::add(simd::splat_i32(0), quads[v], simd::splat_i32(offset));
+    [[maybe_unused]] const i32 added = Products::add(simd::splat_i32(0), quads[v], simd::splat_i32(offset));
     simd::unroll<Pixels>([&](auto p) NSK_INLINE_LAMBDA {
       constexpr int k = Column - static_cast<int>(decltype(p)::value) * Stride;
       if constexpr (k >= 0 && k < Kernel) sum[p][v] = simd::add(sum[p][v], added);

@@ -174,7 +174,7 @@ inline void softmax_across(const softmax_line& l, std::ptrdiff_t lines, std::ptr
   };
   const auto store = [&](std::ptrdiff_t i, int v, f32 x) NSK_INLINE_LAMBDA {
     float* p = l.to + i * l.to_stride + v * f32::lanes * to_next;
-    if (Vectors > 1)
+    if constexpr (Vectors > 1)
       simd::store(p, x);
     else
       store_lines(p, to_next, lines, x);

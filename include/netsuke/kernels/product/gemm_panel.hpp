@@ -51,8 +51,10 @@ NSK_ONE_COPY inline void gemm_panel_rows(int count, const gemm_runs& runs, const
   for (int parts = (count + rows - 1) / rows; parts > 0; --parts) {
     const int some = (count + parts - 1) / parts, padded = heights.cover(some);
     for (int i = 0; i < padded; ++i) line[i] = {row[i < some ? i : some - 1].input, block + i * columns, nullptr};
-    if (f32::lanes > 8 && columns > width)  // tiles store 8 columns there, finish_block reads 16
-      for (int i = 0; i < padded; ++i) simd::store(line[i].output + columns - f32::lanes, simd::zero());
+    if constexpr (f32::lanes > 8) {  // tiles store 8 columns there, finish_block reads 16
+      if (columns > width)
+        for (int i = 0; i < padded; ++i) simd::store(line[i].output + columns - f32::lanes, simd::zero());
+    }
     gemm_panel_tiles<MaxPanels>(padded, runs, all, line, register_epilogue<Kernels>{});
     finish_block(block, some, columns, e, row, p.channel, p.columns);
     row += some;

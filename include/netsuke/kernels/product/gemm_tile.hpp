@@ -245,7 +245,7 @@ inline void gemm_equal_tiles(int count, const gemm_runs& runs, gemm_panel<Weight
 template <int MaxPanels, class Kernels, class Weight>
 NSK_ONE_COPY inline void gemm_equal_tiles(int count, const gemm_runs& runs, const gemm_panel<Weight>& p,
                                           const tile_row* row, const register_epilogue<Kernels>& e) {
-  constexpr int columns = MaxPanels * panel_width;
+  [[maybe_unused]] constexpr int columns = MaxPanels * panel_width;
   if constexpr (has_prefetch_tiles<Kernels> && !std::is_same<Weight, simd::widened_float>::value)
     if (p.prefetch_at != nullptr && p.panels == MaxPanels && p.columns == columns)
       return gemm_equal_tiles<columns, true>(count, runs, p, row, e);

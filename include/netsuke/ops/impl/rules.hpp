@@ -170,7 +170,7 @@ struct panel_sizes {
 /// Whether a constant holds `groups` times panels of float32, or of what the reader takes besides.
 template <class Reader>
 NSK_COLD bool holds_panels(const Reader&, const tensor_info& t, const panel_sizes& sizes, std::int64_t groups = 1) {
-  const auto holds_narrow = [&](std::int64_t count) {
+  [[maybe_unused]] const auto holds_narrow = [&](std::int64_t count) {
     return t.where() == storage::constant && t.arrangement() == packing::panels && count <= max_elements / groups &&
            t.elements() >= count * groups;
   };
