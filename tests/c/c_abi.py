@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The C interface: netsuke/c/netsuke.h is C99 and C++, the library exports its functions and nothing else and calls nothing that allocates or
-throws, programs in C run two models with the bits of the C++ engine, and every misuse has its status and text.
+throws, programs in C run two models with the bits of the C++ engine, images, batches, logs and traces are those of the C++ library, and every misuse
+has its status and text.
 
   c_abi.py LIBRARY        the shared library netsuke_c
 """
 import ctypes
+import json
 import os
 import pathlib
 import re
@@ -14,7 +16,8 @@ import subprocess
 import sys
 import tempfile
 
-from fixtures import REPOSITORY, expected_hashes, make_models, status_codes
+from fixtures import REPOSITORY, c_header, expected_hashes, image_model, make_models, status_codes
+from common import Tree, compile_file, compilers, link  # fixtures adds its folder
 
 HERE = pathlib.Path(__file__).resolve().parent
 STRICT = ["-pedantic", "-Wall", "-Wextra", "-Werror"]
@@ -36,8 +39,7 @@ def names(library, which):
 
 def symbols(library):
     """The library has the header's functions and no other names, and takes nothing that could allocate or throw."""
-    header = (REPOSITORY / "include/netsuke/c/netsuke.h").read_text()
-    declared = set(re.findall(r"\b(nsk_\w+)\(", re.sub(r"/\*.*?\*/", "", header, flags=re.DOTALL)))
+    declared = set(re.findall(r"\b(nsk_\w+)\(", c_header()))
     exported, taken = names(library, "defined"), names(library, "undefined")
     sizes = {"declared": len(declared), "exported": len(exported)}
     print(f"symbols: {sizes}, taken from others: {', '.join(sorted(taken))}")
@@ -91,9 +93,27 @@ def two_models(library, folder, models):
     return wrong
 
 
-def misuse(library, folder, models):
+def parts(library, folder, models):
+    """Images, batches, logs and traces; what the program prints is the trace of a session."""
     wrong = []
-    for program in programs(library, folder, "misuse"):
+    for compiler in compilers():
+        flags = ["-std=c++17", "-O1", "-ffp-contract=off", *STRICT[1:], "-DNSK_C_SHARED"]
+        said = compile_file(compiler, HERE / "parts.cpp", folder / f"parts.{compiler}.o", Tree(REPOSITORY), flags)
+        said = said or link(compiler, [folder / f"parts.{compiler}.o", library], folder / f"parts_{compiler}", [f"-Wl,-rpath,{library.parent}"])
+        if said:
+            raise SystemExit(f"{compiler} parts.cpp:\n{said}")
+        done = run(folder / f"parts_{compiler}", *models)
+        bars = [bar for bar in json.loads(done.stdout)["traceEvents"] if bar["ph"] == "X"] if done.returncode == 0 else []
+        steps = {bar["args"]["step"] for bar in bars if bar["tid"] == 1}
+        lanes = {bar["tid"] for bar in bars if "args" in bar and bar["tid"] > 1}
+        if done.returncode != 0 or steps != set(range(len(steps))) or len(steps) < 5 or lanes != {2, 3}:
+            wrong.append(f"{compiler} parts.cpp: exit code {done.returncode}, steps {steps}, lanes {lanes}\n{done.stderr}")
+    return wrong
+
+
+def misuse(library, folder, source, models):
+    wrong = []
+    for program in programs(library, folder, source):
         done = run(program, *models)
         if done.returncode != 0:
             wrong.append(f"{program.name}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
@@ -115,7 +135,9 @@ def main():
         conv, memory, agents = make_models(folder)
         wrong = numbers_of_codes(library) + symbols(library) + guard_can_fail(folder) + implementation_in_c(folder)
         wrong += two_models(library, folder, [conv, memory])
-        wrong += misuse(library, folder, [conv, memory, agents])
+        image = image_model(folder)
+        wrong += misuse(library, folder, "misuse", [conv, memory, agents]) + misuse(library, folder, "misuse_parts", [image, agents])
+        wrong += parts(library, folder, [image, agents])
     print("\n".join(wrong + [f"the C interface: {len(wrong)} failures"]))
     return 1 if wrong else 0
 

@@ -15,6 +15,12 @@ from models import REPOSITORY, file_name, must  # noqa: E402
 TIME_STEPS = 3
 
 
+def c_header():
+    """The text of the C interface without comments, all of its headers."""
+    headers = sorted((REPOSITORY / "include/netsuke/c").glob("*.h"))
+    return re.sub(r"/\*.*?\*/", "", "".join(path.read_text() for path in headers), flags=re.DOTALL)
+
+
 def status_codes():
     """The names of the engine's codes: the place in this list is the number."""
     text = (REPOSITORY / "include/netsuke/core/status_list.h").read_text()
@@ -42,6 +48,12 @@ def make_models(folder):
     must("convert", folder / "memory.onnx", "-o", folder / "memory.nsk", "--state", "h=h_next", "--embed-check", "--small", "--quiet")
     must("convert", REPOSITORY / "examples/models/yard_agent.onnx", "-o", folder / "agents.nsk", "--batch-max", "8", "--quiet")
     return [folder / f"{name}.nsk" for name in ("conv", "memory", "agents")]
+
+
+def image_model(folder):
+    """image.nsk: takes a frame of 24 x 16 pixels and gives one of twice the size."""
+    must("convert", REPOSITORY / "examples/models/upscaler_x2.onnx", "-o", folder / "image.nsk", "--input", "frame=1x3x16x24", "--quiet")
+    return folder / "image.nsk"
 
 
 def input_numbers(first, count):

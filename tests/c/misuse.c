@@ -83,6 +83,9 @@ static void lines(const fixture* f) {
   EXPECT_LINE(nsk_status_no_such_port, 7, none, 0, "port 7: ", "");
   EXPECT_LINE(nsk_status_bad_variant, 3, f->model, 3, "variant 3: ", "");
   EXPECT_LINE(nsk_status_bad_argument, 3, f->model, 0, "argument 3: ", "");
+  EXPECT_LINE(nsk_status_no_image, 0, f->model, 0, "port 0 (input 'image' or output 'scores'): ", "");
+  EXPECT_LINE(nsk_status_no_image, 0, none, 0, "port 0: ", "");
+  EXPECT_LINE(nsk_status_wrong_image_size, 0, f->model, 0, "output 0 'scores': ", "");
   EXPECT_LINE(nsk_status_bad_handle, -1, none, 0, "", "");
   EXPECT_LINE(999, -1, f->model, 0, "", "");
   s.code = nsk_status_wrong_size;

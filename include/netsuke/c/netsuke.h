@@ -15,76 +15,33 @@
  *     nsk_status s = nsk_check_library(NSK_C_VERSION);
  *     nsk_model* model;
  *     nsk_session* net;
- *     uint64_t arena_bytes;
+ *     uint64_t bytes;
  *     if (s.code == 0) s = nsk_model_open(memory_1, nsk_model_required_bytes(), file, file_bytes, 0, &model);
- *     if (s.code == 0) s = nsk_arena_required_bytes(model, 0, 1, &arena_bytes);
- *     if (s.code == 0) s = nsk_session_open(memory_2, nsk_session_required_bytes(), model, 0, arena, arena_bytes,
- * &net); if (s.code == 0) s = nsk_session_write(net, 0, pixels, pixel_bytes); if (s.code == 0) s = nsk_session_run(net,
- * NULL); if (s.code == 0) s = nsk_session_read(net, 0, scores, score_bytes); if (s.code != 0)
- * puts(nsk_status_text(s.code));
+ *     if (s.code == 0) s = nsk_arena_required_bytes(model, 0, 1, &bytes);
+ *     if (s.code == 0) s = nsk_session_open(memory_2, nsk_session_required_bytes(), model, 0, arena, bytes, &net);
+ *
+ *     if (s.code == 0) s = nsk_session_write(net, 0, pixels, pixel_bytes);
+ *     if (s.code == 0) s = nsk_session_run(net, NULL);
+ *     if (s.code == 0) s = nsk_session_read(net, 0, scores, score_bytes);
+ *     if (s.code != 0) puts(nsk_status_text(s.code));
+ *
+ * netsuke/c/image.h, batcher.h and log.h belong to it: frames in and out, rows of many agents, times and traces.
  *
  * - *Memory* is the caller's: handles, arenas and files are where the caller puts them, and stay there, at the same
  *   address, until the handle is closed. Nothing is allocated.
  * - *Errors* are an nsk_status; no function throws, and arguments are checked in every build. A handle that is null,
- *   closed, moved or of the other kind gives nsk_status_bad_handle. Functions without a status return what their
+ *   closed, moved or of another kind gives nsk_status_bad_handle. Functions without a status return what their
  *   comment says then.
- * - *Threads*: a session belongs to one thread at a time; sessions do not share anything that changes.
+ * - *Threads*: a session, a log and a trace belong to one thread at a time, and share nothing that changes; a batcher
+ *   is asked from any thread.
  * - *Names and texts* are UTF-8. What a model returns is valid as long as the file's bytes.
  * - The bits of the results are those of the C++ library.
  */
-#include <stddef.h>
-#include <stdint.h>
-#include <netsuke/core/status_list.h>
-
-/* Version of this interface. It grows by functions at the end and by fields at the end of structs, whose size the
- * caller passes, without another version; where it changes in another way, the version does. */
-#define NSK_C_VERSION 1
-
-/* Define NSK_C_SHARED where the functions are in a shared library, and where that library is compiled. */
-#if !defined(NSK_C_API)
-#if defined(NSK_C_SHARED) && defined(_WIN32)
-#if defined(NSK_C_IMPLEMENTATION)
-#define NSK_C_API __declspec(dllexport)
-#else
-#define NSK_C_API __declspec(dllimport)
-#endif
-#elif defined(NSK_C_SHARED) && defined(__GNUC__)
-#define NSK_C_API __attribute__((visibility("default")))
-#else
-#define NSK_C_API
-#endif
-#endif
+#include <netsuke/c/base.h>
 
 #if defined(__cplusplus)
-#define NSK_C_NOEXCEPT noexcept
 extern "C" {
-#else
-#define NSK_C_NOEXCEPT
 #endif
-
-/* --- status --- */
-
-/* `code` is 0 where a call succeeded. `where` is the number of what the code refers to, -1 where there is none;
- * nsk_status_place says what it counts. */
-typedef struct nsk_status {
-  int32_t code, where;
-} nsk_status;
-
-/* nsk_status_ok, nsk_status_not_open ...: netsuke/core/status_list.h lists them. Codes are append-only. Those below
- * 1000 are the status codes of the C++ library, the others of this interface alone. */
-enum nsk_status_code {
-#define NSK_C_STATUS_CODE(code, place, text) nsk_status_##code,
-#define NSK_C_STATUS_NUMBER(code, number, place, text) nsk_status_##code = number,
-  NSK_STATUS_LIST(NSK_C_STATUS_CODE) NSK_C_STATUS_LIST(NSK_C_STATUS_NUMBER)
-#undef NSK_C_STATUS_CODE
-#undef NSK_C_STATUS_NUMBER
-};
-
-/* Returns what a code means and what to do about it; and its name, for logs. Never null. */
-NSK_C_API const char* nsk_status_text(int32_t code) NSK_C_NOEXCEPT;
-NSK_C_API const char* nsk_status_name(int32_t code) NSK_C_NOEXCEPT;
-/* Returns what `where` counts: "step", "port", "variant" ...; "none" where the code has no number. Never null. */
-NSK_C_API const char* nsk_status_place(int32_t code) NSK_C_NOEXCEPT;
 
 /* --- library --- */
 
@@ -105,8 +62,6 @@ NSK_C_API size_t nsk_file_alignment(void) NSK_C_NOEXCEPT;
 NSK_C_API size_t nsk_over_read_bytes(void) NSK_C_NOEXCEPT;
 
 /* --- model --- */
-
-typedef struct nsk_model nsk_model;
 
 /* Element types. */
 enum nsk_type {
@@ -135,7 +90,7 @@ typedef struct nsk_port {
   int32_t source_rank;
   int32_t normalisation_count; /* 0 where the model came without */
   int32_t label_count;         /* nsk_model_label */
-  int32_t reserved;
+  int32_t rows;                /* of a batch, nsk_model_max_batch; 0 where a run has one value for all rows */
 } nsk_port;
 
 /* nsk_model_open reads the whole file to compare its hash. */
@@ -190,8 +145,6 @@ NSK_C_API nsk_status nsk_arena_required_bytes(const nsk_model* model, int32_t va
 
 /* --- session --- */
 
-typedef struct nsk_session nsk_session;
-
 /* One job: the caller's job system calls job(context, i). */
 typedef void (*nsk_job)(void* context, int32_t number);
 /* Calls job(context, i) once for each i in [0, count), on any threads, in any order or one after the other, and returns
@@ -204,8 +157,6 @@ typedef struct nsk_jobs {
 } nsk_jobs;
 /* Calls job(context, number), for languages that cannot call a pointer. */
 NSK_C_API void nsk_job_call(nsk_job job, void* context, int32_t number) NSK_C_NOEXCEPT;
-/* Returns a time in microseconds, from any start. */
-typedef int64_t (*nsk_clock)(void* user);
 
 /* Bits of nsk_session_flags. */
 enum nsk_run_flag { nsk_index_clamped = 1, nsk_division_by_zero = 2, nsk_output_truncated = 4 };
@@ -282,14 +233,22 @@ NSK_C_API nsk_status nsk_session_rebind(nsk_session* session, const nsk_model* n
 }
 #endif
 
+#include <netsuke/c/batcher.h>
+#include <netsuke/c/image.h>
+#include <netsuke/c/log.h>
+
 #if defined(NSK_C_IMPLEMENTATION)
 #if !defined(__cplusplus)
 #error "netsuke: NSK_C_IMPLEMENTATION belongs into a .cpp file: the functions are compiled by a C++17 compiler"
 #else
 #include <netsuke/c/impl/library.hpp>
+#include <netsuke/c/impl/batcher.hpp>
+#include <netsuke/c/impl/image.hpp>
+#include <netsuke/c/impl/log.hpp>
 #include <netsuke/c/impl/model.hpp>
 #include <netsuke/c/impl/run.hpp>
 #include <netsuke/c/impl/session.hpp>
+#include <netsuke/c/impl/watch.hpp>
 #endif
 #endif
 #endif

@@ -187,8 +187,8 @@
 /* X(code, number, place, text): statuses that the C interface alone has. */
 #define NSK_C_STATUS_LIST(X)                                                                                          \
   X(bad_handle, 1000, none,                                                                                           \
-    "the handle is null, closed, was moved, or is of another kind: pass what nsk_model_open or "                      \
-    "nsk_session_open gave, and keep its memory")                                                                     \
+    "the handle is null, closed, was moved, or is of another kind: pass what nsk_model_open, "                        \
+    "nsk_session_open or the like gave, and keep its memory")                                                         \
   X(bad_argument, 1001, argument,                                                                                     \
     "an argument is null, misaligned, too small or outside its range: `where` is its number, counted from 0")         \
   X(wrong_library, 1002, none,                                                                                        \
@@ -196,6 +196,11 @@
     "compiled with: use both from one release")                                                                       \
   X(unsupported_cpu, 1003, none,                                                                                      \
     "this processor lacks the instruction set that the library was compiled for: ask nsk_library_isa(), and "         \
-    "ship a build with NSK_ISA_SCALAR beside it")
+    "ship a build with NSK_ISA_SCALAR beside it")                                                                     \
+  X(no_image, 1004, port,                                                                                             \
+    "the port is no float32 image [N, H, W, C] with as many channels as the settings' order has: ask nsk_port, and "  \
+    "choose another order")                                                                                           \
+  X(wrong_image_size, 1005, output,                                                                                   \
+    "the image's width and height differ from the output's: ask nsk_port.shape")
 /* clang-format on */
 #endif

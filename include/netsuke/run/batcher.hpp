@@ -109,6 +109,8 @@ class batcher {
     return sum;
   }
 
+  /// Whether the batcher has an agent of this number.
+  bool has_agent(int agent) const { return agent >= 0 && agent < m_agent_count; }
   /// Whether the agent has a row that is not answered.
   bool waiting(int agent) const { return has_agent(agent) && standing_of(agent).load() == waits; }
   /// Whether the agent's last row is answered.
@@ -118,10 +120,19 @@ class batcher {
   template <class T>
   checked_span<const T> output(int agent, port_key which = 0) const {
     const int i = which.output_of(m_variant);
+    const checked_span<const std::byte> bytes = output_bytes(agent, i);
+    if (!bytes) return bytes.status();
+    if (m_variant.output(i).type() != dtype_of<T>())
+      return nsk::status(status_code::wrong_type, status_place::output, i);
+    return span<const T>(reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T));
+  }
+  /// output(), of any type.
+  checked_span<const std::byte> output_bytes(int agent, port_key which = 0) const {
+    const int i = which.output_of(m_variant);
     const impl::row_part p = is_output(i) ? m_parts[m_variant.input_count() + i] : impl::row_part();
-    if (const nsk::status s = refusal_of_output(agent, i, p, dtype_of<T>()); !s) return s;
+    if (const nsk::status s = refusal_of_output(agent, i, p); !s) return s;
     const std::byte* const block = p.block == impl::row_block::recurrent_state ? state_of(agent) : outputs_of(agent);
-    return span<const T>(reinterpret_cast<const T*>(block + p.offset), p.bytes / sizeof(T));
+    return span<const std::byte>(block + p.offset, p.bytes);
   }
   /// Copies an agent's part of an output to `values`, which has as many elements.
   template <class T>
@@ -144,7 +155,7 @@ class batcher {
   // --- the thread that runs ---
   /// Answers the oldest rows, at most as many as the batch has, in one run: net.run(how...), so run(net, jobs, lanes)
   /// is possible. Does nothing where no agent waits. `net` runs the variant of the batcher and has unbound inputs;
-  /// otherwise other_ports or not_bindable, and rows keep waiting.
+  /// otherwise other_ports or is_bound, and rows keep waiting.
   template <class Session, class... How>
   nsk::status run(Session& net, How&&... how) {
     int rows = 0;
@@ -180,6 +191,23 @@ class batcher {
     }
     m_served = m_rows;
     m_rows = 0;
+  }
+  /// Returns ok for a session that answers these rows: one of the batcher's variant with unbound inputs; other_ports or
+  /// is_bound for another.
+  template <class Session>
+  nsk::status check_session(Session& net) const {
+    const bool same_counts =
+        net.input_count() == m_variant.input_count() && net.output_count() == m_variant.output_count();
+    if (!same_counts || net.variant().batch() != m_variant.batch()) return status_code::other_ports;
+    for (int i = 0; i < net.input_count(); ++i) {
+      if (net.input_info(i).bytes() != m_variant.input(i).bytes())
+        return {status_code::other_ports, status_place::input, i};
+      if (m_parts[i].bytes > 0 && !net.input_bytes(i)) return net.input_bytes(i).status();
+    }
+    for (int i = 0; i < net.output_count(); ++i)
+      if (net.output_info(i).bytes() != m_variant.output(i).bytes())
+        return {status_code::other_ports, status_place::output, i};
+    return {};
   }
   /// Rows that the last run answered, 0 where no agent waited, and who: agents in the order of their slots.
   int served() const { return m_served; }
@@ -228,21 +256,6 @@ class batcher {
     return {};
   }
 
-  template <class Session>
-  nsk::status check_session(Session& net) const {
-    const bool same_counts =
-        net.input_count() == m_variant.input_count() && net.output_count() == m_variant.output_count();
-    if (!same_counts || net.variant().batch() != m_variant.batch()) return status_code::other_ports;
-    for (int i = 0; i < net.input_count(); ++i) {
-      if (net.input_info(i).bytes() != m_variant.input(i).bytes())
-        return {status_code::other_ports, status_place::input, i};
-      if (m_parts[i].bytes > 0 && !net.input_bytes(i)) return net.input_bytes(i).status();
-    }
-    for (int i = 0; i < net.output_count(); ++i)
-      if (net.output_info(i).bytes() != m_variant.output(i).bytes())
-        return {status_code::other_ports, status_place::output, i};
-    return {};
-  }
   /// Copies the oldest row to row `row` of the inputs; its slot is free from then on.
   template <class Session>
   void take_row(Session& net, int row) {
@@ -269,11 +282,10 @@ class batcher {
     return span<T>(reinterpret_cast<T*>(inputs_of(ticket) + p.offset), p.bytes / sizeof(T));
   }
   bool is_output(int i) const { return i >= 0 && i < m_variant.output_count(); }
-  nsk::status refusal_of_output(int agent, int i, const impl::row_part& p, dtype type) const {
+  nsk::status refusal_of_output(int agent, int i, const impl::row_part& p) const {
     if (const nsk::status s = refusal_of_agent(agent); !s) return s;
     if (!is_output(i)) return {status_code::no_such_port, status_place::output, i};
     if (p.bytes == 0) return {status_code::not_of_a_row, status_place::output, i};
-    if (m_variant.output(i).type() != type) return {status_code::wrong_type, status_place::output, i};
     return {};
   }
   std::byte* inputs_of(std::uint32_t ticket) const {
@@ -283,7 +295,6 @@ class batcher {
   atomic_word& standing_of(int agent) const { return *reinterpret_cast<atomic_word*>(agent_at(agent)); }
   std::byte* outputs_of(int agent) const { return agent_at(agent) + impl::row_alignment; }
   std::byte* state_of(int agent) const { return outputs_of(agent) + impl::aligned_row(m_sizes.outputs); }
-  bool has_agent(int agent) const { return agent >= 0 && agent < m_agent_count; }
   nsk::status refusal_of_agent(int agent) const {
     if (!m_status) return m_status;
     return has_agent(agent) ? nsk::status() : nsk::status(status_code::no_such_agent, agent);

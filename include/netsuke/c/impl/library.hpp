@@ -5,20 +5,40 @@
 #include <netsuke/core/hide_macros.hpp>
 #include <cstring>
 #include <type_traits>
+#include <netsuke/batcher.hpp>
+#include <netsuke/c/impl/watch.hpp>
 #include <netsuke/c/netsuke.h>
+#include <netsuke/log.hpp>
 #include <netsuke/simd/isa.hpp>
 #include <netsuke/netsuke.hpp>
 
 #if defined(NSK_C_IMPLEMENTATION)
-/// A handle is its tag and the object behind it. Both are trivially copyable, so that they are made by copying bytes
-/// into the caller's memory.
+/// The program's settings, with sessions that can be watched.
+struct nsk_c_settings : NSK_C_IMPLEMENTATION {
+  using profiler = nsk::impl::c_profiler<typename NSK_C_IMPLEMENTATION::profiler>;
+};
+
+/// A handle is its tag and the object behind it, made by copying bytes into the caller's memory: no object holds an
+/// address of its own, and none has a destructor.
 struct nsk_model {
   std::uint64_t tag;
   nsk::model view;
 };
 struct nsk_session {
   std::uint64_t tag;
-  nsk::session<NSK_C_IMPLEMENTATION> net;
+  nsk::session<nsk_c_settings> net;
+};
+struct nsk_batcher {
+  std::uint64_t tag;
+  nsk::batcher rows;
+};
+struct nsk_run_log {
+  std::uint64_t tag;
+  nsk::run_log runs;
+};
+struct nsk_trace {
+  std::uint64_t tag;
+  nsk::trace_writer<> writer;
 };
 
 NSK_BEGIN
@@ -32,17 +52,23 @@ static_assert(std::uint32_t{index_clamped} == std::uint32_t{nsk_index_clamped} &
 static_assert(std::is_trivially_copyable_v<nsk_model> && std::is_trivially_destructible_v<nsk_model>);
 static_assert(std::is_trivially_copyable_v<nsk_session> && std::is_trivially_destructible_v<nsk_session>,
               "netsuke: the profiler of NSK_C_IMPLEMENTATION's settings must be trivially copyable and destructible");
+static_assert(std::is_trivially_destructible_v<nsk_batcher> && std::is_trivially_destructible_v<nsk_run_log> &&
+              std::is_trivially_destructible_v<nsk_trace>);
 
 #define NSK_IMPL_C_COUNT(code, place, text) +1
 inline constexpr std::int32_t c_status_count = 0 NSK_STATUS_LIST(NSK_IMPL_C_COUNT);
 #undef NSK_IMPL_C_COUNT
 
 inline constexpr std::size_t c_handle_alignment = 16;
-static_assert(alignof(nsk_model) <= c_handle_alignment && alignof(nsk_session) <= c_handle_alignment);
+static_assert(alignof(nsk_model) <= c_handle_alignment && alignof(nsk_session) <= c_handle_alignment &&
+              alignof(nsk_run_log) <= c_handle_alignment && alignof(nsk_trace) <= c_handle_alignment);
 
 /// The tag of a handle at this address: one that was closed, copied elsewhere, or is of the other kind has another.
 inline std::uint64_t c_tag(const nsk_model* at) { return 0x6c65646f6d6b736eu ^ reinterpret_cast<std::uintptr_t>(at); }
 inline std::uint64_t c_tag(const nsk_session* at) { return 0x7373657373736b6eu ^ reinterpret_cast<std::uintptr_t>(at); }
+inline std::uint64_t c_tag(const nsk_batcher* at) { return 0x68637461626b736eu ^ reinterpret_cast<std::uintptr_t>(at); }
+inline std::uint64_t c_tag(const nsk_run_log* at) { return 0x676f6c6e75726b6eu ^ reinterpret_cast<std::uintptr_t>(at); }
+inline std::uint64_t c_tag(const nsk_trace* at) { return 0x65636172746b736eu ^ reinterpret_cast<std::uintptr_t>(at); }
 
 template <class Handle>
 bool c_is_handle(const Handle* handle) {
@@ -76,7 +102,7 @@ template <class Handle>
 Handle* c_make_handle(void* memory, Handle& value) {
   Handle* const handle = static_cast<Handle*>(memory);
   value.tag = c_tag(handle);
-  std::memcpy(memory, &value, sizeof value);
+  std::memcpy(memory, static_cast<const void*>(&value), sizeof value);
   return handle;
 }
 
@@ -89,12 +115,13 @@ nsk_status c_close(Handle* handle) {
 
 /// Text, name and place of a code that the C interface alone has.
 struct c_own_words {
-  const char *text = "unknown status", *name = "unknown", *place = "none";
+  const char *text = "unknown status", *name = "unknown";
+  status_place place = status_place::none;
 };
 inline c_own_words c_own_words_of(std::int32_t code) {
   switch (code) {
 #define NSK_IMPL_C_WORDS(code, number, place, text) \
-  case nsk_status_##code: return {text, #code, #place};
+  case nsk_status_##code: return {text, #code, status_place::place};
     NSK_C_STATUS_LIST(NSK_IMPL_C_WORDS)
 #undef NSK_IMPL_C_WORDS
     default: return {};
@@ -120,7 +147,7 @@ const char* nsk_status_name(int32_t code) noexcept {
 }
 const char* nsk_status_place(int32_t code) noexcept {
   return nsk::impl::c_is_engine_code(code) ? nsk::name_of(nsk::status(static_cast<nsk::status_code>(code)).place())
-                                           : nsk::impl::c_own_words_of(code).place;
+                                           : nsk::name_of(nsk::impl::c_own_words_of(code).place);
 }
 nsk_status nsk_check_library(uint32_t c_version) noexcept {
   if (c_version != NSK_C_VERSION) return {nsk_status_wrong_library, -1};

@@ -55,9 +55,9 @@ struct c_names {
 };
 
 /// Fills as much of the caller's struct as both sides know; what only the caller knows becomes 0.
-inline nsk_status c_describe(const port_view& from, nsk_port* port, std::size_t port_bytes) {
+inline nsk_status c_describe(const variant_view& v, const port_view& from, nsk_port* port, std::size_t port_bytes) {
   nsk_port p = {};
-  constexpr std::size_t first_version_bytes = offsetof(nsk_port, reserved) + sizeof p.reserved;
+  constexpr std::size_t first_version_bytes = offsetof(nsk_port, rows) + sizeof p.rows;
   if (port == nullptr) return c_bad_argument(3);
   if (port_bytes < first_version_bytes) return c_bad_argument(4);
   p.name = from.name();
@@ -74,6 +74,7 @@ inline nsk_status c_describe(const port_view& from, nsk_port* port, std::size_t 
   p.bytes = from.bytes();
   p.type = static_cast<std::int32_t>(from.type());
   p.label_count = from.label_count();
+  p.rows = from.tensor().batch() > 0 ? v.batch() : 0;
   std::memset(static_cast<void*>(port), 0, port_bytes);
   std::memcpy(port, &p, port_bytes < sizeof p ? port_bytes : sizeof p);
   return {nsk_status_ok, -1};
@@ -146,13 +147,13 @@ nsk_status nsk_model_input(const nsk_model* model, int32_t variant, int32_t inpu
                            size_t port_bytes) noexcept {
   if (const nsk_status s = nsk::impl::c_check_variant(model, variant); s.code != 0) return s;
   if (input < 0 || input >= model->view.input_count(variant)) return {nsk_status_no_such_port, input};
-  return nsk::impl::c_describe(model->view.input(input, variant), port, port_bytes);
+  return nsk::impl::c_describe(model->view.variant(variant), model->view.input(input, variant), port, port_bytes);
 }
 nsk_status nsk_model_output(const nsk_model* model, int32_t variant, int32_t output, nsk_port* port,
                             size_t port_bytes) noexcept {
   if (const nsk_status s = nsk::impl::c_check_variant(model, variant); s.code != 0) return s;
   if (output < 0 || output >= model->view.output_count(variant)) return {nsk_status_no_such_port, output};
-  return nsk::impl::c_describe(model->view.output(output, variant), port, port_bytes);
+  return nsk::impl::c_describe(model->view.variant(variant), model->view.output(output, variant), port, port_bytes);
 }
 const char* nsk_model_label(const nsk_model* model, int32_t variant, int32_t output, int32_t label) noexcept {
   if (!nsk::impl::c_has_variant(model, variant) || output < 0 || output >= model->view.output_count(variant)) return "";
@@ -176,7 +177,13 @@ size_t nsk_status_format(nsk_status status, const nsk_model* model, int32_t vari
     return s.format(to, nsk::impl::c_names{model->view.variant(variant)});
   }
   nsk::text_writer line(text, text_bytes);
-  if (status.where >= 0) line.add(nsk_status_place(status.code)), line.add(' '), line.add(status.where), line.add(": ");
+  if (status.where >= 0) {
+    line.add(nsk_status_place(status.code)), line.add(' '), line.add(status.where);
+    const nsk::status named(nsk::status_code::ok, nsk::impl::c_own_words_of(status.code).place, status.where);
+    if (nsk::impl::c_has_variant(model, variant))
+      nsk::impl::c_names{model->view.variant(variant)}.add_name(line, named);
+    line.add(": ");
+  }
   line.add(nsk_status_text(status.code));
   return line.size();
 }

@@ -36,18 +36,26 @@ void nsk_job_call(nsk_job job, void* context, int32_t number) noexcept {
 }
 nsk_status nsk_session_run(nsk_session* session, const nsk_jobs* jobs) noexcept {
   if (const nsk_status s = nsk::impl::c_check_jobs(session, jobs, 1); s.code != 0) return s;
-  if (jobs != nullptr)
-    session->net.run(nsk::impl::c_job_system{*jobs}, jobs->lanes);
-  else
+  if (jobs == nullptr) {
     session->net.run();
+  } else {
+    const nsk::impl::c_job_system own{*jobs};
+    nsk::traced_jobs traced(own, session->net.profiler());
+    session->net.run(traced, jobs->lanes);
+  }
   return {nsk_status_ok, -1};
 }
 nsk_status nsk_session_run_for_work(nsk_session* session, uint64_t macs, const nsk_jobs* jobs,
                                     int32_t* complete) noexcept {
   if (const nsk_status s = nsk::impl::c_check_jobs(session, jobs, 2); s.code != 0) return s;
   if (complete == nullptr) return nsk::impl::c_bad_argument(3);
-  *complete = jobs != nullptr ? session->net.run_for(nsk::work{macs}, nsk::impl::c_job_system{*jobs}, jobs->lanes)
-                              : session->net.run_for(nsk::work{macs});
+  if (jobs == nullptr) {
+    *complete = session->net.run_for(nsk::work{macs});
+  } else {
+    const nsk::impl::c_job_system own{*jobs};
+    nsk::traced_jobs traced(own, session->net.profiler());
+    *complete = session->net.run_for(nsk::work{macs}, traced, jobs->lanes);
+  }
   return {nsk_status_ok, -1};
 }
 nsk_status nsk_session_run_for_time(nsk_session* session, int64_t microseconds, nsk_clock clock, void* clock_user,
@@ -57,8 +65,13 @@ nsk_status nsk_session_run_for_time(nsk_session* session, int64_t microseconds, 
   if (complete == nullptr) return nsk::impl::c_bad_argument(5);
   const auto now = [clock, clock_user] { return clock(clock_user); };
   const nsk::microseconds budget{microseconds};
-  *complete = jobs != nullptr ? session->net.run_for(budget, now, nsk::impl::c_job_system{*jobs}, jobs->lanes)
-                              : session->net.run_for(budget, now);
+  if (jobs == nullptr) {
+    *complete = session->net.run_for(budget, now);
+  } else {
+    const nsk::impl::c_job_system own{*jobs};
+    nsk::traced_jobs traced(own, session->net.profiler());
+    *complete = session->net.run_for(budget, now, traced, jobs->lanes);
+  }
   return {nsk_status_ok, -1};
 }
 nsk_status nsk_session_restart(nsk_session* session) noexcept {

@@ -41,7 +41,7 @@ nsk_status nsk_session_open(void* memory, size_t memory_bytes, const nsk_model* 
   if (arena == nullptr) return nsk::impl::c_bad_argument(4);
   if (!nsk::cpu_supports()) return {nsk_status_unsupported_cpu, -1};
   nsk_session opened = {
-      0, nsk::session<NSK_C_IMPLEMENTATION>(model->view, {static_cast<std::byte*>(arena), arena_bytes}, variant)};
+      0, nsk::session<nsk_c_settings>(model->view, {static_cast<std::byte*>(arena), arena_bytes}, variant)};
   if (!opened.net) return nsk::impl::c_status(opened.net.status());
   *session = nsk::impl::c_make_handle(memory, opened);
   return {nsk_status_ok, -1};
@@ -141,9 +141,11 @@ nsk_status nsk_session_rebind(nsk_session* session, const nsk_model* next, int32
   if (arena == nullptr) return nsk::impl::c_bad_argument(3);
   if (snapshot_bytes != session->net.state_bytes()) return {nsk_status_wrong_size, -1};
   if (snapshot == nullptr && snapshot_bytes != 0) return nsk::impl::c_bad_argument(5);
-  return nsk::impl::c_status(nsk::rebind(session->net, next->view, {static_cast<std::byte*>(arena), arena_bytes},
-                                         {static_cast<std::byte*>(snapshot), static_cast<std::size_t>(snapshot_bytes)},
-                                         variant));
+  const nsk::status s =
+      nsk::rebind(session->net, next->view, {static_cast<std::byte*>(arena), arena_bytes},
+                  {static_cast<std::byte*>(snapshot), static_cast<std::size_t>(snapshot_bytes)}, variant);
+  if (s) session->net.profiler().watch.variant = session->net.variant();
+  return nsk::impl::c_status(s);
 }
 }
 #endif
