@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 
-from fixtures import REPOSITORY, expected_hashes, make_models, status_codes
+from fixtures import REPOSITORY, c_header, expected_hashes, image_model, make_models, status_codes
 
 PACKAGE = REPOSITORY / "bindings/unity/com.netsuke.runtime"
 STUBS = pathlib.Path(__file__).resolve().parent / "csharp"
@@ -39,19 +39,21 @@ def package():
         json.loads(path.read_text())
     metas = run(sys.executable, REPOSITORY / "tools/write_unity_metas.py", "--check")
     wrong += metas.stdout.splitlines()
-    header = re.sub(r"/\*.*?\*/", "", (REPOSITORY / "include/netsuke/c/netsuke.h").read_text(), flags=re.DOTALL)
     native = (PACKAGE / "Runtime/Core/NskNative.cs").read_text()
 
     def parameters(text, pattern):
         lists = {name: inside.strip() for name, inside in re.findall(pattern, text)}
         return {name: 0 if inside in ("", "void") else inside.count(",") + 1 for name, inside in lists.items()}
 
-    declared = parameters(header, r"\b(nsk_\w+)\(([^()]*)\)\s*NSK_C_NOEXCEPT")
+    declared = parameters(c_header(), r"\b(nsk_\w+)\(([^()]*)\)\s*NSK_C_NOEXCEPT")
     for name, count in parameters(native, r"\b(nsk_\w+)\(([^()]*)\);").items():
         if declared.get(name) != count:
             wrong.append(f"NskNative.cs: {name} has {count} parameters, the header's has {declared.get(name)}")
-    code = re.search(r"WrongType = (\d+)", (PACKAGE / "Runtime/Core/NskSession.cs").read_text()).group(1)
-    return wrong if int(code) == status_codes().index("wrong_type") else wrong + ["NskSession.cs: WrongType is not nsk_status_wrong_type"]
+    sources = "".join(path.read_text() for path in (PACKAGE / "Runtime/Core").glob("*.cs"))
+    for name, code in {"WrongType": "wrong_type", "QueueFull": "queue_full", "AlreadyWaiting": "already_waiting"}.items():
+        if int(re.search(rf"\b{name} = (\d+)", sources).group(1)) != status_codes().index(code):
+            wrong.append(f"{name} is not nsk_status_{code}")
+    return wrong
 
 
 def dotnet():
@@ -68,7 +70,9 @@ def dotnet():
 
 def compiled(folder, name, references=()):
     page = folder / "page.cs"
-    page.write_text("\n".join(re.findall(r"^```csharp\n(.*?)^```$", (REPOSITORY / "docs/guide/unity.md").read_text(), re.MULTILINE | re.DOTALL)))
+    blocks = "".join(re.findall(r"^```csharp\n(.*?)^```$", (REPOSITORY / "docs/guide/unity.md").read_text(), re.MULTILINE | re.DOTALL))
+    imports = sorted(set(re.findall(r"^using [\w.]+;$", blocks, re.MULTILINE)))
+    page.write_text("\n".join([*imports, re.sub(r"^using [\w.]+;$", "", blocks, flags=re.MULTILINE)]))
     sources = [*PACKAGE.rglob("*.cs"), *STUBS.glob("*.cs"), page]
     output = folder / name
     done = run("mcs", "-unsafe", "-warn:4", "-warnaserror", "-nowarn:0649,0169,1685,1701,1702", *references, *sources, f"-out:{output}")
@@ -117,7 +121,7 @@ def run_package(name, command, library, models, wanted):
     wrong = [f"{name}: {line}" for line in lines if line.startswith("wrong")]
     if done.returncode != 0 or sorted(line for line in lines if line.startswith("hash")) != wanted:
         wrong.append(f"{name}: exit code {done.returncode}, or other hashes than C++\n{done.stdout[-1500:]}{done.stderr[-1500:]}\nC++: {wanted}")
-    if [line.startswith(f"garbage 0 bytes, 0 collections in {FRAMES} frames") for line in garbage] != [True, True]:
+    if [line.startswith(f"garbage 0 bytes, 0 collections in {FRAMES} frames") for line in garbage] != [True, True, True]:
         wrong.append(f"{name}: {garbage}")
     return wrong
 
@@ -130,7 +134,7 @@ def main():
         return 0
     with tempfile.TemporaryDirectory(prefix="nsk_unity_") as folder:
         folder = pathlib.Path(folder)
-        models = make_models(folder)
+        models = make_models(folder) + [image_model(folder)]
         hashes = {i: expected_hashes(model, folder) for i, model in enumerate(models[:2])}
         wanted = sorted(f"hash {way} {i} {step} {value}" for way in range(WAYS) for i in hashes for step, value in enumerate(hashes[i]))
         name, command = command_of(runtime, folder)

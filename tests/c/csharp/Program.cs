@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Program CONV.nsk MEMORY.nsk AGENTS.nsk: the package as a game uses it. Prints hashes, bytes of managed memory, and what is wrong.
+// Program CONV.nsk MEMORY.nsk AGENTS.nsk IMAGE.nsk: the package as a game uses it. Prints hashes, bytes of managed memory, and what is wrong.
 // Program: what is left of models where there is no library.
 using System;
 using System.IO;
@@ -16,7 +16,7 @@ internal static class Program
     private const int TimeSteps = 3, Ways = 7, Runs = 10000;
     private static int s_failures;
 
-    private static void Require(bool condition, string text)
+    internal static void Require(bool condition, string text)
     {
         if (condition) return;
         ++s_failures;
@@ -215,7 +215,7 @@ internal static class Program
     }
 
     /// <summary>The message has the code's name, then `text`.</summary>
-    private static void Expect(string name, Action action, string text = "")
+    internal static void Expect(string name, Action action, string text = "")
     {
         try
         {
@@ -361,6 +361,7 @@ internal static class Program
         Misuse(arguments[0]);
         Batch(arguments[2]);
         Unity(arguments[0], arguments[1]);
+        Parts.Run(arguments[2], arguments[3]);
         Console.WriteLine(s_failures + " failures");
         return s_failures == 0 ? 0 : 1;
     }

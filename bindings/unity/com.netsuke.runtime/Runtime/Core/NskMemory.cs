@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 using System;
 using System.Runtime.InteropServices;
+using System.Threading;
 
 namespace Netsuke
 {
@@ -8,6 +9,7 @@ namespace Netsuke
     internal sealed class NskMemory
     {
         private IntPtr m_block;
+        private int m_users = 1;
         public IntPtr Address { get; private set; }
         public ulong Bytes { get; }
 
@@ -21,6 +23,13 @@ namespace Netsuke
         }
 
         public UIntPtr Size => new UIntPtr(Bytes);
+
+        /// <summary>For blocks with several users: the last one to release it frees it.</summary>
+        public void Retain() { Interlocked.Increment(ref m_users); }
+        public void Release()
+        {
+            if (Interlocked.Decrement(ref m_users) == 0) Free();
+        }
 
         public void Free()
         {

@@ -94,6 +94,14 @@ namespace Netsuke
             return Kept(ports);
         }
 
+        /// <summary>How an input wants its images: order of colours, mean and deviation as far as the model has them.</summary>
+        public NskImageSettings ImageSettings(int input = 0, int variant = 0)
+        {
+            NskImageSettings how;
+            NskException.Check(NskNative.nsk_model_image_settings(Handle, variant, input, out how, NskImageSettings.Bytes), Handle, variant);
+            return Kept(how);
+        }
+
         /// <summary>Bytes of memory that a session needs, exactly.</summary>
         public ulong RequiredBytes(int variant = 0, int lanes = 1)
         {

@@ -18,7 +18,43 @@ namespace Netsuke
     {
         public IntPtr Name, Shape, SourceShape, Mean, Deviation, Color;
         public ulong Elements, Bytes;
-        public int Type, Rank, SourceRank, NormalisationCount, LabelCount, Reserved;
+        public int Type, Rank, SourceRank, NormalisationCount, LabelCount, Rows;
+    }
+
+    /// <summary>The struct nsk_image.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    internal struct NskNativeImage
+    {
+        public IntPtr Pixels;
+        public long Stride;
+        public int Width, Height, Format, Reserved;
+    }
+
+    /// <summary>The structs nsk_recurrent_pair and nsk_batcher_options.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    internal struct NskNativePair
+    {
+        public IntPtr Input, Output;
+    }
+    [StructLayout(LayoutKind.Sequential)]
+    internal struct NskNativeOptions
+    {
+        public IntPtr States;
+        public int StateCount, Agents, Slots, Reserved;
+    }
+
+    /// <summary>The structs nsk_watch and nsk_step.</summary>
+    [StructLayout(LayoutKind.Sequential)]
+    internal struct NskNativeWatch
+    {
+        public IntPtr Clock, ClockUser, Trace, StepNanoseconds;
+        public int Steps, Reserved;
+    }
+    [StructLayout(LayoutKind.Sequential)]
+    internal struct NskNativeStep
+    {
+        public IntPtr Name, Operator;
+        public ulong Macs, Bytes;
     }
 
     /// <summary>The struct nsk_jobs.</summary>
@@ -84,5 +120,48 @@ namespace Netsuke
         [DllImport(Library)] public static extern NskStatus nsk_session_seed(IntPtr session, ulong key, uint firstRow);
         [DllImport(Library)] public static extern uint nsk_session_flags(IntPtr session);
         [DllImport(Library)] public static extern NskStatus nsk_session_selftest(IntPtr session);
+
+        [DllImport(Library)] public static extern NskStatus nsk_default_image_settings(out NskImageSettings how, UIntPtr howBytes);
+        [DllImport(Library)] public static extern NskStatus nsk_default_tensor_settings(out NskTensorSettings how, UIntPtr howBytes);
+        [DllImport(Library)] public static extern NskStatus nsk_model_image_settings(IntPtr model, int variant, int input, out NskImageSettings how, UIntPtr howBytes);
+        [DllImport(Library)] public static extern NskStatus nsk_session_write_image(IntPtr session, int input, int row, NskNativeImage* image, NskImageSettings* how, UIntPtr howBytes, out NskImageMap map);
+        [DllImport(Library)] public static extern NskStatus nsk_session_read_image(IntPtr session, int output, int row, NskTensorSettings* how, UIntPtr howBytes, NskNativeImage* image);
+
+        [DllImport(Library)] public static extern NskStatus nsk_batcher_required_bytes(IntPtr model, int variant, NskNativeOptions* how, UIntPtr howBytes, out ulong bytes);
+        [DllImport(Library)] public static extern NskStatus nsk_batcher_open(IntPtr memory, UIntPtr memoryBytes, IntPtr model, int variant, NskNativeOptions* how, UIntPtr howBytes, out IntPtr batcher);
+        [DllImport(Library)] public static extern NskStatus nsk_batcher_close(IntPtr batcher);
+        [DllImport(Library)] public static extern ulong nsk_batcher_row_bytes(IntPtr batcher);
+        [DllImport(Library)] public static extern NskStatus nsk_batcher_ask(IntPtr batcher, int agent, IntPtr row, ulong rowBytes);
+        [DllImport(Library)] public static extern int nsk_batcher_standing(IntPtr batcher, int agent);
+        [DllImport(Library)] public static extern NskStatus nsk_batcher_output(IntPtr batcher, int agent, int output, out IntPtr data, out ulong bytes);
+        [DllImport(Library)] public static extern NskStatus nsk_batcher_recurrent_states(IntPtr batcher, int agent, out IntPtr data, out ulong bytes);
+        [DllImport(Library)] public static extern NskStatus nsk_batcher_reset(IntPtr batcher, int agent);
+        [DllImport(Library)] public static extern NskStatus nsk_batcher_gather(IntPtr batcher, IntPtr session, out int rows);
+        [DllImport(Library)] public static extern NskStatus nsk_batcher_scatter(IntPtr batcher, IntPtr session);
+        [DllImport(Library)] public static extern int nsk_batcher_served_agent(IntPtr batcher, int row);
+
+        [DllImport(Library)] public static extern UIntPtr nsk_run_log_required_bytes(int runs);
+        [DllImport(Library)] public static extern NskStatus nsk_run_log_open(IntPtr memory, UIntPtr memoryBytes, out IntPtr log);
+        [DllImport(Library)] public static extern NskStatus nsk_run_log_close(IntPtr log);
+        [DllImport(Library)] public static extern NskStatus nsk_run_log_describe(IntPtr log, IntPtr model, int variant, int lanes);
+        [DllImport(Library)] public static extern NskStatus nsk_run_log_slice(IntPtr log, long nanoseconds, int complete);
+        [DllImport(Library)] public static extern ulong nsk_run_log_runs(IntPtr log);
+        [DllImport(Library)] public static extern long nsk_run_log_percentile(IntPtr log, int percent);
+        [DllImport(Library)] public static extern long nsk_run_log_worst_slice(IntPtr log);
+        [DllImport(Library)] public static extern UIntPtr nsk_run_log_line(IntPtr log, byte* text, UIntPtr textBytes);
+        [DllImport(Library)] public static extern NskStatus nsk_run_log_clear(IntPtr log);
+
+        [DllImport(Library)] public static extern UIntPtr nsk_trace_required_bytes();
+        [DllImport(Library)] public static extern NskStatus nsk_trace_open(IntPtr memory, UIntPtr memoryBytes, IntPtr text, UIntPtr textBytes, byte* process, out IntPtr trace);
+        [DllImport(Library)] public static extern NskStatus nsk_trace_close(IntPtr trace);
+        [DllImport(Library)] public static extern NskStatus nsk_trace_add_stage(IntPtr trace, int stage, long begin, long end);
+        [DllImport(Library)] public static extern NskStatus nsk_trace_add(IntPtr trace, byte* name, byte* category, int track, long begin, long end);
+        [DllImport(Library)] public static extern NskStatus nsk_trace_name_track(IntPtr trace, int track, byte* name);
+        [DllImport(Library)] public static extern NskStatus nsk_trace_finish(IntPtr trace, out IntPtr json, out UIntPtr bytes);
+        [DllImport(Library)] public static extern NskStatus nsk_trace_restart(IntPtr trace, byte* process);
+        [DllImport(Library)] public static extern ulong nsk_trace_dropped(IntPtr trace);
+        [DllImport(Library)] public static extern NskStatus nsk_session_watch(IntPtr session, NskNativeWatch* watch, UIntPtr watchBytes);
+        [DllImport(Library)] public static extern int nsk_model_step_count(IntPtr model, int variant);
+        [DllImport(Library)] public static extern NskStatus nsk_model_step(IntPtr model, int variant, int number, out NskNativeStep step, UIntPtr stepBytes);
     }
 }

@@ -21,6 +21,8 @@ namespace Netsuke
         /// <summary>Normalisation of images, per channel: x = (u8 - mean) / deviation; empty where the model came without.</summary>
         public float[] Mean { get; }
         public float[] Deviation { get; }
+        /// <summary>Rows of a batch, at most; 0 where a run has one value for all rows.</summary>
+        public int Rows { get; }
         /// <summary>Names of classes; empty where the model came without.</summary>
         public string[] Labels { get; }
 
@@ -42,6 +44,7 @@ namespace Netsuke
                 Mean[i] = ((float*)port.Mean)[i];
                 Deviation[i] = ((float*)port.Deviation)[i];
             }
+            Rows = port.Rows;
             Labels = new string[port.LabelCount];
             for (int i = 0; i < port.LabelCount; ++i) Labels[i] = label(i);
         }

@@ -17,6 +17,8 @@ namespace Netsuke
         private readonly NskMemory m_arena, m_memory;
         private IntPtr m_handle;
         private int m_disposed;
+        private NskTrace m_trace;
+        private NskProfile m_profile;
 
         public NskSession(NskModel model, int variant = 0, int lanes = 1)
         {
@@ -40,6 +42,7 @@ namespace Netsuke
 
         ~NskSession() { Dispose(); }
 
+        internal IntPtr Handle => m_handle;
         public NskPort[] Inputs { get; }
         public NskPort[] Outputs { get; }
         /// <summary>Bytes of a snapshot of all states.</summary>
@@ -160,6 +163,41 @@ namespace Netsuke
         public void Seed(ulong key, uint firstRow = 0) { Check(NskNative.nsk_session_seed(m_handle, key, firstRow)); }
         /// <summary>What the data of this inference made necessary, bits of enum nsk_run_flag.</summary>
         public uint Flags => Kept(NskNative.nsk_session_flags(m_handle));
+        /// <summary>
+        /// Notes the steps of all runs from now on: as bars of a trace, and as sums of a profile; either may be null. Replaces
+        /// what was watched before.
+        /// </summary>
+        public void Watch(NskTrace trace, NskProfile profile = null)
+        {
+            if (trace != null && trace.Handle == IntPtr.Zero) throw new ObjectDisposedException(nameof(NskTrace));
+            NskNativeWatch watch = new NskNativeWatch { Clock = NskTime.Pointer };
+            if (trace != null) watch.Trace = trace.Handle;
+            if (profile != null) watch.StepNanoseconds = profile.Sums.Address;
+            if (profile != null) watch.Steps = profile.Steps;
+            Unwatch();
+            Check(NskNative.nsk_session_watch(m_handle, &watch, new UIntPtr((uint)sizeof(NskNativeWatch))));
+            if (trace != null) trace.Retain();
+            if (profile != null) profile.Sums.Retain();
+            m_trace = trace;
+            m_profile = profile;
+        }
+        public void Unwatch()
+        {
+            Check(NskNative.nsk_session_watch(m_handle, null, UIntPtr.Zero));
+            ReleaseWatched();
+        }
+
+        internal NskImageMap WriteImage(int input, int row, NskNativeImage image, NskImageSettings* how)
+        {
+            NskImageMap map;
+            Check(NskNative.nsk_session_write_image(m_handle, input, row, &image, how, NskImageSettings.Bytes, out map));
+            return map;
+        }
+        internal void ReadImage(int output, int row, NskNativeImage image, NskTensorSettings* how)
+        {
+            Check(NskNative.nsk_session_read_image(m_handle, output, row, how, NskTensorSettings.Bytes, &image));
+        }
+
         /// <summary>Replays what the converter recorded; throws where this machine computes something else.</summary>
         public void SelfTest() { Check(NskNative.nsk_session_selftest(m_handle)); }
 
@@ -169,8 +207,17 @@ namespace Netsuke
             GC.SuppressFinalize(this);
             NskNative.nsk_session_close(m_handle);
             m_handle = IntPtr.Zero;
+            ReleaseWatched();
             FreeAll();
             if (m_model != null) m_model.Release();
+        }
+
+        private void ReleaseWatched()
+        {
+            if (m_trace != null) m_trace.Release();
+            if (m_profile != null) m_profile.Sums.Release();
+            m_trace = null;
+            m_profile = null;
         }
 
         private void FreeAll()
@@ -208,11 +255,12 @@ namespace Netsuke
 
         private int SizeFor<T>(NskPort[] ports, int number) where T : struct
         {
-            if (Size<T>.Bytes != ports[number].ElementBytes) Check(new NskStatus { Code = WrongType, Where = number });
+            if (SizeOf<T>() != ports[number].ElementBytes) Check(new NskStatus { Code = WrongType, Where = number });
             return ports[number].Bytes;
         }
 
-        private const int WrongType = 34;  // nsk_status_wrong_type
+        internal static int SizeOf<T>() where T : struct { return Size<T>.Bytes; }
+        internal const int WrongType = 34;  // nsk_status_wrong_type
 
         private static class Size<T> where T : struct
         {

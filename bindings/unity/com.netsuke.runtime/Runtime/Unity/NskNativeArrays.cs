@@ -28,6 +28,26 @@ namespace Netsuke
             return ArrayAt<T>(session.OutputPointer(output), session.Output<T>(output).Length);
         }
 
+        /// <summary>
+        /// Samples an image into an input, as the model wants its images: of texture.GetPixelData, or of a read-back from the
+        /// GPU. Both are bottom-up.
+        /// </summary>
+        public static NskImageMap WriteImage<T>(this NskSession session, int input, NativeArray<T> pixels, NskImageFormat format, int row = 0) where T : struct
+        {
+            return session.WriteImage(input, row, format.At((System.IntPtr)pixels.GetUnsafeReadOnlyPtr(), BytesOf(pixels)), null);
+        }
+        public static NskImageMap WriteImage<T>(this NskSession session, int input, NativeArray<T> pixels, NskImageFormat format, NskImageSettings how, int row = 0) where T : struct
+        {
+            return session.WriteImage(input, row, format.At((System.IntPtr)pixels.GetUnsafeReadOnlyPtr(), BytesOf(pixels)), &how);
+        }
+        /// <summary>Writes an output of numbers from 0 to 1 into an image of its width and height, for texture.SetPixelData or in place.</summary>
+        public static void ReadImage<T>(this NskSession session, int output, NativeArray<T> pixels, NskImageFormat format, int row = 0) where T : struct
+        {
+            session.ReadImage(output, row, format.At((System.IntPtr)pixels.GetUnsafePtr(), BytesOf(pixels)), null);
+        }
+
+        private static long BytesOf<T>(NativeArray<T> array) where T : struct { return (long)array.Length * UnsafeUtility.SizeOf<T>(); }
+
         private static NativeArray<T> ArrayAt<T>(System.IntPtr data, int length) where T : struct
         {
             NativeArray<T> array = NativeArrayUnsafeUtility.ConvertExistingDataToNativeArray<T>((void*)data, length, Allocator.None);
