@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The library as one header (tools/amalgamate.py): it compiles alone, strictly, with g++ and clang, says what is missing without FlatBuffers, and gives
-the bits of include/."""
+the bits of include/. With the C interface and FlatBuffers in it, it needs nothing else."""
+import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -21,6 +23,10 @@ def compiled(compiler, include, flags, source, output):
     return run([compiler, f"-I{include}", *library_flags(compiler), *flags, source, "-o", output, "-pthread"])
 
 
+def flatbuffers_folder():
+    return pathlib.Path(os.environ.get("NSK_FLATBUFFERS_INCLUDE_DIR", "/usr/include"))
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix="nsk_one_header_") as folder:
         folder = pathlib.Path(folder)
@@ -34,10 +40,14 @@ def main():
         program.write_text('#include "netsuke.hpp"\n#include "netsuke.hpp"\nint main() { return nsk::cpu_supports() ? 0 : 1; }\n')
         gpu = folder / "gpu.cpp"
         gpu.write_text('#include "with_gpu.hpp"\nint main() { return 0; }\n')
-        failures = []
+        c = folder / "c.cpp"
+        c.write_text('#define NSK_C_IMPLEMENTATION nsk::default_settings\n#include "with_c.hpp"\n')
+        (folder / "with_c.hpp").write_text(amalgamated(["c"], flatbuffers_folder()))
+        failures = ["the header with FlatBuffers includes FlatBuffers"] if re.search(r'^\s*#\s*include\s*["<]flatbuffers/', (folder / "with_c.hpp").read_text(), re.MULTILINE) else []
         for compiler in compilers():
-            for source in (program, gpu):
-                said = compiled(compiler, folder, [*STRICT, "-c"], source, folder / "program.o")
+            for source in (program, gpu, c):  # FlatBuffers' own code is not strict
+                flags = [*STRICT, "-c"] if source != c else ["-std=c++17", "-Wall", "-Wextra", "-Werror", "-fsyntax-only"]
+                said = compiled(compiler, folder, flags, source, folder / "program.o")
                 failures += [f"{compiler} {source.name}: {first_lines(said.stderr)}"] if said.returncode else []
         missing = subprocess.run([compilers()[0], "-std=c++17", "-fsyntax-only", "-nostdinc", f"-I{folder}", program], capture_output=True, text=True)
         if "flatbuffers/base.h" not in missing.stderr:
