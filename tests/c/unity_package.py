@@ -68,12 +68,12 @@ def dotnet():
     return None
 
 
-def compiled(folder, name, references=()):
+def compiled(folder, name, references=(), package=PACKAGE):
     page = folder / "page.cs"
     blocks = "".join(re.findall(r"^```csharp\n(.*?)^```$", (REPOSITORY / "docs/guide/unity.md").read_text(), re.MULTILINE | re.DOTALL))
     imports = sorted(set(re.findall(r"^using [\w.]+;$", blocks, re.MULTILINE)))
     page.write_text("\n".join([*imports, re.sub(r"^using [\w.]+;$", "", blocks, flags=re.MULTILINE)]))
-    sources = [*PACKAGE.rglob("*.cs"), *STUBS.glob("*.cs"), page]
+    sources = [*package.rglob("*.cs"), *STUBS.glob("*.cs"), page]
     output = folder / name
     done = run("mcs", "-unsafe", "-warn:4", "-warnaserror", "-nowarn:0649,0169,1685,1701,1702", *references, *sources, f"-out:{output}")
     if done.returncode != 0:
@@ -81,14 +81,14 @@ def compiled(folder, name, references=()):
     return output
 
 
-def command_of(runtime, folder):
+def command_of(runtime, folder, package=PACKAGE):
     """Name and command of the program on a runtime of this machine."""
     if runtime == "mono":
-        return "Mono", ["mono", compiled(folder, "mono.exe")]
+        return "Mono", ["mono", compiled(folder, "mono.exe", package=package)]
     program, framework, version = dotnet()
     references = ["-nostdlib", "-noconfig", *(f"-r:{d}" for d in sorted(framework.glob("System.*.dll"))), f"-r:{framework / 'mscorlib.dll'}",
                   f"-r:{framework / 'netstandard.dll'}"]
-    output = compiled(folder, "core.dll", references)
+    output = compiled(folder, "core.dll", references, package)
     options = {"framework": {"name": "Microsoft.NETCore.App", "version": version}, "configProperties": {"System.Globalization.Invariant": True}}
     (folder / "core.runtimeconfig.json").write_text(json.dumps({"runtimeOptions": options}))
     return f".NET {version}", [program, output]

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Program CONV.nsk MEMORY.nsk AGENTS.nsk IMAGE.nsk: the package as a game uses it. Prints hashes, bytes of managed memory, and what is wrong.
+// Program --own-tests: the package's tests for the editor.
 // Program: what is left of models where there is no library.
 using System;
 using System.IO;
@@ -348,9 +349,30 @@ internal static class Program
         return 0;
     }
 
+    /// <summary>The tests that the package has for the editor, each by its name.</summary>
+    private static int OwnTests()
+    {
+        object tests = new Netsuke.Tests.PackageTests();
+        foreach (MethodInfo method in tests.GetType().GetMethods())
+        {
+            if (method.GetCustomAttributes(typeof(NUnit.Framework.TestAttribute), false).Length == 0) continue;
+            try
+            {
+                method.Invoke(tests, null);
+                Console.WriteLine("passed " + method.Name);
+            }
+            catch (TargetInvocationException e)
+            {
+                Require(false, method.Name + ": " + e.InnerException.Message);
+            }
+        }
+        return s_failures == 0 ? 0 : 1;
+    }
+
     private static int Main(string[] arguments)
     {
         if (arguments.Length == 0) return WithoutLibrary();
+        if (arguments[0] == "--own-tests") return OwnTests();
         Console.WriteLine("runtime " + Environment.Version + ", netsuke " + NskModel.LibraryVersion + " " + NskModel.LibraryIsa);
         Hashes(0, arguments[0]);
         Hashes(1, arguments[1]);

@@ -67,7 +67,7 @@ namespace Netsuke
 
     internal static unsafe class NskNative
     {
-#if (UNITY_IOS || UNITY_TVOS || UNITY_WEBGL) && !UNITY_EDITOR
+#if !UNITY_EDITOR && (UNITY_IOS || UNITY_TVOS || UNITY_WEBGL || UNITY_GAMECORE || UNITY_PS4 || UNITY_PS5 || UNITY_SWITCH || (UNITY_ANDROID && ENABLE_IL2CPP))
         private const string Library = "__Internal";
 #else
         private const string Library = "netsuke_c";
