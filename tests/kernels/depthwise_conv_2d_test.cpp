@@ -301,12 +301,11 @@ depthwise_tiling tiling_of(const nsk::window& w, int height, int width) {
 
 }
 
-TEST_CASE("depthwise_conv_2d: single rows, and other strides down than along rows, have tiles of one row") {
+TEST_CASE("depthwise_conv_2d: single rows, and windows with a stride down rows, have tiles of one row") {
   for (int kernel : {3, 5}) {
     CHECK(tiling_of({kernel, kernel, 1, 1, 1, 1, 0, 0}, 1, 9).rows == 1);
     CHECK(tiling_of({kernel, kernel, 1, 1, 1, 1, 0, 0}, 2, 9).rows == 2);
     CHECK(tiling_of({kernel, kernel, 2, 1, 1, 1, 0, 0}, 8, 9).rows == 1);
-    CHECK(tiling_of({kernel, kernel, 1, 2, 1, 1, 0, 0}, 8, 9).rows == 1);
     CHECK(tiling_of({kernel, kernel, 2, 1, 1, 1, 0, 0}, 8, 6).rows == 0);
   }
 }

@@ -17,7 +17,7 @@ struct no_paths : nsk::default_settings {
   using paths = nsk::path_list<>;
 };
 struct another_path : nsk::default_settings {
-  using paths = nsk::path_list<nsk::fast_path::square_5_stride_2>;
+  using paths = nsk::path_list<nsk::fast_path::square_5>;
 };
 struct no_pairs : nsk::default_settings {
   static constexpr bool panel_pairs = false;
@@ -44,9 +44,8 @@ static_assert(std::is_same_v<kernels_of<nsk::default_settings>, nsk::kernels::al
 static_assert(std::is_same_v<kernels_of<without_members>, nsk::kernels::all_kernels>);
 static_assert(std::is_same_v<kernels_of<no_variants>,
                              nsk::kernels::kernels_for<nsk::all_functions, nsk::path_list<>, false, false>>);
-static_assert(
-    std::is_same_v<kernels_of<another_path>,
-                   nsk::kernels::kernels_for<nsk::all_functions, nsk::path_list<nsk::fast_path::square_5_stride_2>>>);
+static_assert(std::is_same_v<kernels_of<another_path>,
+                             nsk::kernels::kernels_for<nsk::all_functions, nsk::path_list<nsk::fast_path::square_5>>>);
 static_assert(std::is_same_v<kernels_of<no_pairs>, kernels_of<no_pairs_either>>);
 static_assert(!std::is_same_v<kernels_of<no_pairs>, kernels_of<no_prefetching>>);
 

@@ -8,16 +8,14 @@
 #include <netsuke/simd/vec.hpp>
 
 /// X(name) for each fast path, its enumerator:
-/// - square_3, square_3_stride_2, square_5, square_5_stride_2: depthwise convolution by a square window without
-///   dilation, by its stride along rows (depthwise/paths/square.hpp)
+/// - square_3, square_5: depthwise convolution by a square window without dilation and without a stride along rows
+///   (depthwise/paths/square.hpp)
 /// - wide_window: depthwise convolution by a window of 7 pixels along rows or more (depthwise/paths/wide_window.hpp)
 /// - small_groups: convolution with 2, 4 or 8 channels to a group (conv/paths/small_groups.hpp)
 /// - few_outputs: convolution, and rows of a dense layer, to 1 to 4 channels (conv/paths/few_outputs.hpp)
 #define NSK_FAST_PATH_LIST(X) \
   X(square_3)                 \
-  X(square_3_stride_2)        \
   X(square_5)                 \
-  X(square_5_stride_2)        \
   X(wide_window)              \
   X(small_groups)             \
   X(few_outputs)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Depthwise convolution by 3x3 and 5x5 windows without dilation, with a stride of 1 or 2 along rows: register tiles of
-/// 1 or 2 x 7 and 2 x 4 pixels, in strips of which a vector's taps and addresses serve as many as the nearest cache
+/// Depthwise convolution by 3x3 and 5x5 windows without dilation and without a stride along rows: register tiles of 1
+/// or 2 x 7 and 2 x 4 pixels, in strips of which a vector's taps and addresses serve as many as the nearest cache
 /// holds.
 #include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
@@ -13,16 +13,12 @@ NSK_BEGIN
 namespace kernels {
 namespace impl {
 
-/// Returns the path of windows of Size and a stride along rows.
-constexpr fast_path square_path(int size, int stride) {
-  if (size == 3) return stride == 1 ? fast_path::square_3 : fast_path::square_3_stride_2;
-  return stride == 1 ? fast_path::square_5 : fast_path::square_5_stride_2;
-}
-/// Returns that of a window; fast_path::general where it is not square, or of another size.
+/// Returns the path of a window; fast_path::general where it is not square, of another size, or has a stride along
+/// rows.
 constexpr fast_path square_path(const window& w) {
-  const bool square = w.kernel_w == w.kernel_h && w.dilation_h == 1 && w.dilation_w == 1;
-  const bool sized = (w.kernel_h == 3 || w.kernel_h == 5) && w.stride_w <= 2;
-  return square && sized ? square_path(w.kernel_h, w.stride_w) : fast_path::general;
+  const bool square = w.kernel_w == w.kernel_h && w.dilation_h == 1 && w.dilation_w == 1 && w.stride_w == 1;
+  if (square && w.kernel_w == 3) return fast_path::square_3;
+  return square && w.kernel_w == 5 ? fast_path::square_5 : fast_path::general;
 }
 
 /// The taps of Rows kernel rows of one vector of channels.
@@ -37,24 +33,23 @@ struct depthwise_taps {
 };
 
 /// Adds to Rows x Pixels outputs, whose chains begin at `sum`, what some rows of the kernel give, input row by input
-/// row: each pixel is loaded once for all outputs whose windows it is in. `line` is the first pixel. Windows are
-/// Stride apart along rows and down them.
-template <int Size, int Stride, int Rows, int Pixels, int KernelRows>
+/// row: each pixel is loaded once for all outputs whose windows it is in. `line` is the first pixel. The windows of two
+/// rows are one row apart.
+template <int Size, int Rows, int Pixels, int KernelRows>
 NSK_INLINE void depthwise_rows_of_input(simd::f32 (*sum)[1], const float* line, std::ptrdiff_t row,
                                         std::ptrdiff_t pixel, const depthwise_taps<Size, KernelRows>& t) {
   using simd::unroll;
-  unroll<(Rows - 1) * Stride + KernelRows>([&](auto iy) NSK_INLINE_LAMBDA {
+  unroll<Rows - 1 + KernelRows>([&](auto iy) NSK_INLINE_LAMBDA {
     const float* at = line;
     line += row;
-    unroll<(Pixels - 1) * Stride + Size>([&](auto ix) NSK_INLINE_LAMBDA {
+    unroll<Pixels - 1 + Size>([&](auto ix) NSK_INLINE_LAMBDA {
       const simd::f32 v = simd::load(at);
       at += pixel;
       unroll<Rows>([&](auto oy) NSK_INLINE_LAMBDA {
-        constexpr int ky = static_cast<int>(decltype(iy)::value) - static_cast<int>(decltype(oy)::value) * Stride;
+        constexpr int ky = static_cast<int>(decltype(iy)::value) - static_cast<int>(decltype(oy)::value);
         unroll<Size>([&](auto kx) NSK_INLINE_LAMBDA {
-          constexpr int from = static_cast<int>(decltype(ix)::value) - static_cast<int>(decltype(kx)::value),
-                        ox = from / Stride;
-          if constexpr (ky >= 0 && ky < KernelRows && from >= 0 && from % Stride == 0 && ox < Pixels) {
+          constexpr int ox = static_cast<int>(decltype(ix)::value) - static_cast<int>(decltype(kx)::value);
+          if constexpr (ky >= 0 && ky < KernelRows && ox >= 0 && ox < Pixels) {
             simd::f32& s = sum[oy * Pixels + ox][0];
             s = simd::fma(v, t.tap[ky * Size + kx], s);
           }
@@ -69,7 +64,7 @@ inline constexpr bool keeps_taps = simd::f32::registers >= 32;
 
 /// One vector of channels of Rows x Pixels outputs, the first tap at `line`. Taps of all kernel rows are in `t`, or
 /// loaded row by row from `w`, `stride` apart.
-template <int Size, int Stride, int Rows, int Pixels, int KernelRows, class Kernels, class Weight>
+template <int Size, int Rows, int Pixels, int KernelRows, class Kernels, class Weight>
 NSK_INLINE void depthwise_vector(const depthwise_call<Kernels, Weight>& d, const float* line, simd::f32 bias,
                                  depthwise_taps<Size, KernelRows>& t, const Weight* w, std::ptrdiff_t panel_stride,
                                  const output_grid& to, int channel, int columns) {
@@ -77,12 +72,12 @@ NSK_INLINE void depthwise_vector(const depthwise_call<Kernels, Weight>& d, const
   simd::f32 sum[Rows * Pixels][1];
   simd::unroll<Rows * Pixels>([&](auto i) NSK_INLINE_LAMBDA { sum[i][0] = bias; });
   if constexpr (KernelRows == Size) {
-    depthwise_rows_of_input<Size, Stride, Rows, Pixels>(sum, line, row, pixel, t);
+    depthwise_rows_of_input<Size, Rows, Pixels>(sum, line, row, pixel, t);
   } else {
     for (int ky = 0; ky < Size; ++ky, line += row, w += Size * stride) {
       t.load(w, stride);
       simd::unroll<Rows>([&](auto oy) NSK_INLINE_LAMBDA {
-        depthwise_rows_of_input<Size, Stride, 1, Pixels>(sum + oy * Pixels, line + oy * Stride * row, row, pixel, t);
+        depthwise_rows_of_input<Size, 1, Pixels>(sum + oy * Pixels, line + oy * row, row, pixel, t);
       });
     }
   }
@@ -93,7 +88,7 @@ NSK_INLINE void depthwise_vector(const depthwise_call<Kernels, Weight>& d, const
 /// `pixels` outputs of each of Rows rows under a square window without dilation, the first tap of all at `x`, in tiles
 /// of which the last one begins early so that it is whole. Channel after channel, as many tiles as the nearest cache
 /// holds share a vector's taps and addresses; where registers do not hold the taps, tile after tile is faster.
-template <int Size, int Stride, int Rows, int Pixels, class Kernels, class Weight>
+template <int Size, int Rows, int Pixels, class Kernels, class Weight>
 NSK_ONE_COPY inline void depthwise_strip(const depthwise_call<Kernels, Weight>& d, const float* x, int pixels,
                                          output_grid to) {
   static_assert(Rows * Pixels <= depthwise_max_outputs, "the block of an epilogue holds so many");
@@ -101,57 +96,53 @@ NSK_ONE_COPY inline void depthwise_strip(const depthwise_call<Kernels, Weight>& 
   for (int near = keeps_taps ? l1_outputs(d, Pixels) : Pixels, left = pixels; left > 0; left -= near) {
     if (near > left) near = left;
     const int early = near < Pixels ? Pixels - near : 0;
-    x -= early * Stride * d.pixel;
+    x -= early * d.pixel;
     to.move(-early);
-    for_channels(
-        d, [&](panel_column<Weight> column, std::ptrdiff_t panel_stride, int channel, int columns) NSK_INLINE_LAMBDA {
-          const simd::f32 bias = simd::load(column.bias);
-          const Weight* const weights = column.weights(panel_stride);
-          depthwise_taps<Size, together> t;
-          if constexpr (together == Size) t.load(weights, simd::opaque(panel_stride));
-          const float* first = x + channel;
-          output_grid at = to;
-          for (int rest = near - Pixels;;) {
-            depthwise_vector<Size, Stride, Rows, Pixels>(d, first, bias, t, weights, panel_stride, at,
-                                                         channel - d.origin, columns);
-            if (!keeps_taps || rest <= 0) return;
-            const int some = rest < Pixels ? rest : Pixels;
-            rest -= some;
-            first += some * Stride * d.pixel;
-            at.move(some);
-          }
-        });
-    x += (near + early) * Stride * d.pixel;
+    for_channels(d, [&](panel_column<Weight> column, std::ptrdiff_t panel_stride, int channel,
+                        int columns) NSK_INLINE_LAMBDA {
+      const simd::f32 bias = simd::load(column.bias);
+      const Weight* const weights = column.weights(panel_stride);
+      depthwise_taps<Size, together> t;
+      if constexpr (together == Size) t.load(weights, simd::opaque(panel_stride));
+      const float* first = x + channel;
+      output_grid at = to;
+      for (int rest = near - Pixels;;) {
+        depthwise_vector<Size, Rows, Pixels>(d, first, bias, t, weights, panel_stride, at, channel - d.origin, columns);
+        if (!keeps_taps || rest <= 0) return;
+        const int some = rest < Pixels ? rest : Pixels;
+        rest -= some;
+        first += some * d.pixel;
+        at.move(some);
+      }
+    });
+    x += (near + early) * d.pixel;
     to.move(near + early);
   }
 }
 
-/// Maximum number of rows of a tile seven pixels wide: two with stride 1 where there are registers for so many sums.
-template <int Stride>
-inline constexpr int rows_of_seven = Stride == 1 && simd::f32::registers >= 32 ? 2 : 1;
+/// Maximum number of rows of a tile seven pixels wide: two where there are registers for so many sums.
+inline constexpr int rows_of_seven = simd::f32::registers >= 32 ? 2 : 1;
 
-/// Computes outputs by tiles of one of these windows, one behind the other; nothing where the kernels have not its
-/// path.
-template <int Size, int Stride, class Kernels, class Weight>
+/// Computes outputs by tiles of windows of one size, one behind the other; nothing where the kernels have not the path
+/// of the tiling.
+template <int Size, fast_path Path, class Kernels, class Weight>
 NSK_INLINE void square_tiles(const depthwise_tiling& tiling, const depthwise_call<Kernels, Weight>& d, const float* x,
                              int pixels, const output_grid& to) {
-  if constexpr (Kernels::has(square_path(Size, Stride))) {
-    if (tiling.pixels == 7 && tiling.rows == 1) return depthwise_strip<Size, Stride, 1, 7>(d, x, pixels, to);
-    if constexpr (rows_of_seven<Stride> == 2)
-      if (tiling.pixels == 7) return depthwise_strip<Size, Stride, 2, 7>(d, x, pixels, to);
-    depthwise_strip<Size, Stride, 2, 4>(d, x, pixels, to);
+  if constexpr (Kernels::has(Path)) {
+    if (tiling.pixels == 7 && tiling.rows == 1) return depthwise_strip<Size, 1, 7>(d, x, pixels, to);
+    if constexpr (rows_of_seven == 2)
+      if (tiling.pixels == 7) return depthwise_strip<Size, 2, 7>(d, x, pixels, to);
+    depthwise_strip<Size, 2, 4>(d, x, pixels, to);
   }
 }
 /// Computes outputs by tiles of the window that `tiling.path` names; the first tap is at `x`.
 template <class Kernels, class Weight>
 NSK_INLINE void square_tiles(const depthwise_tiling& tiling, const depthwise_call<Kernels, Weight>& d, const float* x,
                              int pixels, const output_grid& to) {
-  switch (tiling.path) {
-    case fast_path::square_3: return square_tiles<3, 1>(tiling, d, x, pixels, to);
-    case fast_path::square_3_stride_2: return square_tiles<3, 2>(tiling, d, x, pixels, to);
-    case fast_path::square_5: return square_tiles<5, 1>(tiling, d, x, pixels, to);
-    default: return square_tiles<5, 2>(tiling, d, x, pixels, to);
-  }
+  if (tiling.path == fast_path::square_3)
+    square_tiles<3, fast_path::square_3>(tiling, d, x, pixels, to);
+  else
+    square_tiles<5, fast_path::square_5>(tiling, d, x, pixels, to);
 }
 
 /// Whether tiles of 2 x 7 are best for rows of `width` outputs, of which the last tile computes some twice: where they
@@ -162,19 +153,17 @@ constexpr bool prefers_sevens(int kernel, int width) {
 }
 
 /// The tiling of a block whose windows are inside; no rows where it is too small for one. Tiles do not overlap where
-/// there is a residual, which may be the output. Tiles of one row serve single rows, and windows whose
-/// stride_h is not their stride_w.
+/// there is a residual, which may be the output. Tiles of one row serve single rows, and windows with a stride down
+/// rows.
 template <class Kernels, class Weight>
 inline depthwise_tiling square_tiling(fast_path path, const depthwise_call<Kernels, Weight>& d, const pixel_block& b) {
   const window& w = d.a->w;
-  const int width = b.across(), height = b.down(), stride = w.stride_w,
-            sevens_rows = stride == 1 ? rows_of_seven<1> : 1;
-  const bool adds = d.a->e.residual != nullptr,
-             pairs = height > 1 && w.stride_h == stride && !(adds && height % 2 != 0);
+  const int width = b.across(), height = b.down();
+  const bool adds = d.a->e.residual != nullptr, pairs = height > 1 && w.stride_h == 1 && !(adds && height % 2 != 0);
   const bool sevens = width % 7 == 0 || (!adds && prefers_sevens(w.kernel_h, width));
-  if (pairs && sevens_rows == 2 && sevens) return {path, 2, 7};
+  if (pairs && rows_of_seven == 2 && sevens) return {path, 2, 7};
   // One or two tiles of 7 fill such a row; of longer ones those of 2 x 4 were faster.
-  if (width % 7 == 0 && sevens_rows == 1 && width <= 14) return {path, 1, 7};
+  if (width % 7 == 0 && rows_of_seven == 1 && width <= 14) return {path, 1, 7};
   if (pairs && width >= 4 && !(adds && width % 4 != 0)) return {path, 2, 4};
   if (!pairs && width >= 7 && !(adds && width % 7 != 0)) return {path, 1, 7};
   return {path, 0, 0};
