@@ -2,5 +2,5 @@
 #define EXAMPLE_ENGINE_HERE
 #include "support/core_engine.hpp"
 
-EXAMPLE_ENGINE(, nsk::default_settings)
-EXAMPLE_ENGINE(, nsk::all_settings)
+NSK_KERNELS(, nsk::default_settings)
+NSK_KERNELS(, nsk::all_settings)

@@ -2,4 +2,4 @@
 #define EXAMPLE_ENGINE_HERE
 #include "support/vision_engine.hpp"
 
-EXAMPLE_ENGINE(, example::vision_settings)
+NSK_KERNELS(, example::vision_settings)

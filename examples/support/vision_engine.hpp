@@ -5,5 +5,5 @@
 #include "support/vision.hpp"
 
 #if !defined(EXAMPLE_ENGINE_HERE)
-EXAMPLE_ENGINE(extern, example::vision_settings)
+NSK_KERNELS(extern, example::vision_settings)
 #endif

@@ -46,6 +46,7 @@
 #include <netsuke/model/open.hpp>
 #include <netsuke/model/model.hpp>
 #include <netsuke/run/session.hpp>
+#include <netsuke/run/kernels.hpp>
 #include <netsuke/run/rebind.hpp>
 #include <netsuke/run/selftest.hpp>
 #include <netsuke/core/restore_macros.hpp>
