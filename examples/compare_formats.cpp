@@ -4,6 +4,7 @@
 //   compare_formats MODEL.nsk MODEL.nsk ... PHOTO.jpg [-o OUT.png] [--score 0.5] [--rounds 51]
 // docs/measurements/quantisation.md has the commands that make the models.
 #include <memory>
+#include <netsuke/all_ops.hpp>
 #include "support/command_line.hpp"
 #include "support/faces.hpp"
 #include "support/timing.hpp"
