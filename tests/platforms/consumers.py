@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Programs that take the library as users do, each in a folder of its own: they build, run, and get no warning of ours.
 
-  consumers.py KIND     moved_prefix, pkg_config, subdirectory, fetch_content, meson, conan, presets
+  consumers.py KIND     moved_prefix, pkg_config, subdirectory, fetch_content, meson, conan, presets, network, meson_network
 """
 import json
 import os
@@ -25,6 +25,35 @@ project(consumer LANGUAGES CXX)
 {how}
 add_executable(consumer "{source}")
 target_link_libraries(consumer PRIVATE netsuke::netsuke)
+"""
+# A game with the network of a file, which replays what the converter recorded.
+NETWORK = r"""#include <cstdio>
+#include "doubled.hpp"
+
+alignas(64) static std::byte file[1 << 20], memory[4 << 20];
+
+int main(int, char** arguments) {
+  std::FILE* const stream = std::fopen(arguments[1], "rb");
+  const std::size_t bytes = std::fread(file, 1, sizeof file, stream);
+  std::fclose(stream);
+  nsk::model model;
+  if (!nsk::open<doubled_settings>({file, bytes}, model)) return 1;
+  doubled_session net(model, memory);
+  if (!net) return 2;
+  const nsk::status done = nsk::selftest(net);
+  std::puts(done ? "equal" : done.message());
+}
+"""
+MESON_NETWORK = """project('game', 'cpp', default_options: ['cpp_std=c++17', 'buildtype=debug'])
+netsuke = subproject('netsuke')
+netsuke_dep = dependency('netsuke')
+doubled_name = {{'NSK_NETWORK': 'doubled'}}
+doubled_settings = custom_target(input: 'x2.nsk', output: 'doubled_settings.hpp', capture: true,
+                                 command: ['{tool}', 'inspect', '--settings', '--name', 'doubled', '@INPUT@'])
+configure_file(input: netsuke.get_variable('network_hpp'), output: 'doubled.hpp', configuration: doubled_name)
+doubled_cpp = configure_file(input: netsuke.get_variable('network_cpp'), output: 'doubled.cpp', configuration: doubled_name)
+doubled = static_library('doubled', doubled_cpp, doubled_settings, dependencies: netsuke_dep, override_options: ['optimization=2'])
+executable('game', 'main.cpp', doubled_settings, link_with: doubled, dependencies: netsuke_dep)
 """
 
 
@@ -133,7 +162,52 @@ def presets(folder):
     print(f"{len(text['configurePresets'])} presets; engine configures")
 
 
-KINDS = {f.__name__: f for f in (moved_prefix, pkg_config, subdirectory, fetch_content, meson, conan, presets)}
+def game_of_network(folder):
+    """A game that does not optimise, with a network made of a model."""
+    project = folder / "game"
+    project.mkdir()
+    (project / "main.cpp").write_text(NETWORK)
+    must(os.environ["NSK_TOOL"], "convert", ROOT / "examples" / "models" / "upscaler_x2.onnx", "-o", project / "x2.nsk", "--input", "frame=1x3x16x24",
+         "--embed-check", "--quiet")
+    return project
+
+
+def says_equal(build):
+    """The game computes what the converter recorded, its kernels were compiled with -O2, and it was not."""
+    said = must(build / "game", build.parent / "game" / "x2.nsk").strip()
+    if said != "equal":
+        raise SystemExit(f"the game says {said!r}")
+    for command in json.loads((build / "compile_commands.json").read_text()):
+        if ("doubled.cpp" in command["file"]) != bool(re.search(r" -O2\b", command["command"])):
+            raise SystemExit(f"flags of {command['file']}: {command['command']}")
+    print(f"{said}: a debug build with optimised kernels")
+
+
+def network(folder):
+    project, build = game_of_network(folder), folder / "build"
+    (project / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.22)\nproject(game LANGUAGES CXX)\nfind_package(netsuke CONFIG REQUIRED)\n"
+                                            "add_executable(game main.cpp)\nnsk_add_network(game x2.nsk NAME doubled)\n")
+    clang = [f"-DCMAKE_CXX_COMPILER={shutil.which('clang++')}"] if shutil.which("clang++") else []
+    must("cmake", "-S", project, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug", f"-DCMAKE_CXX_FLAGS={FLAGS}", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON",
+         f"-DCMAKE_PREFIX_PATH={installed(folder / 'netsuke')}", f"-DNSK_PROGRAM={os.environ['NSK_TOOL']}", f"-DNSK_FLATBUFFERS_INCLUDE_DIR={FLATBUFFERS}", *clang)
+    must("cmake", "--build", build)
+    says_equal(build)
+
+
+def meson_network(folder):
+    if not shutil.which("meson"):
+        raise Skipped("Meson is not installed")
+    project, build = game_of_network(folder), folder / "build"
+    (project / "subprojects").mkdir()
+    (project / "subprojects" / "netsuke").symlink_to(ROOT)
+    (project / "meson.build").write_text(MESON_NETWORK.format(tool=os.environ["NSK_TOOL"]))
+    include = [] if FLATBUFFERS == "/usr/include" else [f"-Dcpp_args=-isystem{FLATBUFFERS}"]
+    must("meson", "setup", build, project, *include)
+    must("meson", "compile", "-C", build)
+    says_equal(build)
+
+
+KINDS = {f.__name__: f for f in (moved_prefix, pkg_config, subdirectory, fetch_content, meson, conan, presets, network, meson_network)}
 
 
 def main():

@@ -21,6 +21,8 @@ write_basic_package_version_file("${CMAKE_CURRENT_BINARY_DIR}/netsuke-config-ver
                                  COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
 install(FILES "${CMAKE_CURRENT_BINARY_DIR}/netsuke-config.cmake" "${CMAKE_CURRENT_BINARY_DIR}/netsuke-config-version.cmake"
         DESTINATION ${nsk_cmake_dir})
+install(FILES tools/cmake/NetsukeNetwork.cmake DESTINATION ${nsk_cmake_dir})
+install(DIRECTORY tools/cmake/network DESTINATION ${nsk_cmake_dir})
 
 # The prefix is found from the place of the file, so that an installation can be moved.
 file(RELATIVE_PATH nsk_prefix "/${CMAKE_INSTALL_DATADIR}/pkgconfig" "/")
