@@ -5,6 +5,9 @@
 ///
 /// - NSK_ISA_SCALAR, NSK_ISA_AVX2, NSK_ISA_AVX512, NSK_ISA_NEON: instruction set of this translation unit, without any
 ///   compiler flag; x86-64 defaults to AVX2+FMA+F16C, AArch64 to NEON, others to scalar
+/// - NSK_HAS_DOT_PRODUCT: says that every AArch64 processor that runs the program has dot products of bytes (SDOT),
+///   where neither the library can ask the system nor the compiler's flags say it; all files of a program define it or
+///   none
 /// - NSK_ASSERT(condition, text): reports a caller's mistake, an expression; defaults to nothing when NDEBUG is
 ///   defined, otherwise to NSK_STOP
 /// - NSK_STOP(text): ends the program where a caller goes on without what a call has refused, an expression, in every

@@ -7,6 +7,7 @@
 import sys
 
 import aggregate_guards
+import arm_guards
 import assert_guards
 import binary_guards
 import compile_guards
@@ -26,7 +27,7 @@ import visual_cpp_guards
 import word_guards
 from common import REPOSITORY, Skipped, Tree, copy_tree, scratch_folder
 
-GUARDS = {**source_guards.GUARDS, **aggregate_guards.GUARDS, **assert_guards.GUARDS, **compile_guards.GUARDS, **configure_guards.GUARDS,
+GUARDS = {**source_guards.GUARDS, **aggregate_guards.GUARDS, **arm_guards.GUARDS, **assert_guards.GUARDS, **compile_guards.GUARDS, **configure_guards.GUARDS,
           **binary_guards.GUARDS, **debugger_guards.GUARDS, **engine_guards.GUARDS, **macro_guards.GUARDS, **op_guards.GUARDS, **path_guards.GUARDS,
           **target_guards.GUARDS, **structure_guards.GUARDS, **sentence_guards.GUARDS, **project_guards.GUARDS, **tool_guards.GUARDS, **word_guards.GUARDS,
           **visual_cpp_guards.GUARDS}

@@ -2,6 +2,7 @@
 #pragma once
 /// Brings in the intrinsics of the instruction set that config.hpp chose, and answers whether this machine has it.
 #include <netsuke/core/hide_macros.hpp>
+#include <cstddef>
 #include <cstdint>
 #include <netsuke/core/assert.hpp>
 
@@ -129,10 +130,26 @@ inline std::uint32_t saved_registers() {
 #endif
 
 namespace simd {
+#if defined(NSK_ISA_NEON)
+namespace impl {
+// Functions of the systems, without their headers, which are long and full of macros.
+#if defined(_WIN32) && defined(_MSC_VER) && !defined(__clang__)
+extern "C" __declspec(dllimport) int __stdcall IsProcessorFeaturePresent(unsigned long feature);
+#elif defined(_WIN32)
+// By a name of its own: headers of Windows differ in whether they import the function.
+extern "C" int nsk_processor_feature(unsigned long feature) __asm__("IsProcessorFeaturePresent");
+#elif defined(__APPLE__)
+extern "C" int sysctlbyname(const char* name, void* to, std::size_t* bytes, void* from, std::size_t from_bytes);
+#endif
+}
+#endif
+
 /// Returns whether this machine has the instruction of `dot4_native`: AVX-VNNI, VNNI of AVX-512, or NEON's dot
-/// product, which is known where the program is compiled for it and on Linux and Android. Ask it where cpu_supports()
-/// is true. With NSK_NO_VNNI, which all files of a program define or none, it answers false, so that this machine can
-/// be measured as one without. Sources: Intel SDM volume 2, CPUID; Linux, "ARM64 ELF hwcaps".
+/// product, which is known where the program is compiled for it (NSK_HAS_DOT_PRODUCT of config.hpp says the same), and
+/// asked for on Linux, Android, Windows and Apple's systems; others answer false. Ask it where cpu_supports() is true.
+/// With NSK_NO_VNNI, which all files of a program define or none, it answers false, so that this machine can be
+/// measured as one without. Sources: Intel SDM volume 2, CPUID; Linux, "ARM64 ELF hwcaps"; Microsoft,
+/// IsProcessorFeaturePresent; Apple, "Determining instruction set characteristics".
 inline bool has_native_dot4() {
 #if defined(NSK_NO_VNNI)
   return false;
@@ -140,11 +157,22 @@ inline bool has_native_dot4() {
   return (impl::cpuid(7, 0).c & (1u << 11)) != 0;
 #elif defined(NSK_ISA_AVX2)
   return impl::cpuid(7, 0).a >= 1 && (impl::cpuid(7, 1).a & (1u << 4)) != 0;
-#elif defined(NSK_ISA_NEON) && defined(__ARM_FEATURE_DOTPROD)
+#elif defined(NSK_ISA_NEON) && (defined(__ARM_FEATURE_DOTPROD) || defined(NSK_HAS_DOT_PRODUCT))
   return true;
 #elif defined(NSK_ISA_NEON) && defined(__linux__)
   constexpr unsigned long capabilities = 16, dot_products = 1ul << 20;  // AT_HWCAP, HWCAP_ASIMDDP
   return (getauxval(capabilities) & dot_products) != 0;
+#elif defined(NSK_ISA_NEON) && defined(_WIN32)
+  constexpr unsigned long dot_products = 43;  // PF_ARM_V82_DP_INSTRUCTIONS_AVAILABLE
+#if defined(_MSC_VER) && !defined(__clang__)
+  return impl::IsProcessorFeaturePresent(dot_products) != 0;
+#else
+  return impl::nsk_processor_feature(dot_products) != 0;
+#endif
+#elif defined(NSK_ISA_NEON) && defined(__APPLE__)
+  int found = 0;
+  std::size_t bytes = sizeof found;
+  return impl::sysctlbyname("hw.optional.arm.FEAT_DotProd", &found, &bytes, nullptr, 0) == 0 && found != 0;
 #else
   return false;
 #endif

@@ -211,13 +211,14 @@ NSK_INLINE i32 dot4_narrow(i32 sum, i32 a, i32 w) {
   const int16x8_t low = vmull_s8(vget_low_s8(inputs), vget_low_s8(weights)), high = vmull_high_s8(inputs, weights);
   return {vpadalq_s16(sum.v, vpaddq_s16(low, high))};
 }
-/// The intrinsic would want a target of its own for all its callers, and assemblers want one for the name: this is the
-/// instruction's encoding (Arm Architecture Reference Manual, SDOT by vector), its registers known by their names.
+/// Visual C++ has the intrinsic for every target. That of others would want a target of its own for all its callers,
+/// and assemblers want one for the name: this is the instruction's encoding (Arm Architecture Reference Manual, SDOT by
+/// vector), its registers known by their names.
 NSK_INLINE i32 dot4_native(i32 sum, i32 a, i32 w) {
-#if defined(__ARM_FEATURE_DOTPROD)
-  return {vdotq_s32(sum.v, impl::less_128(a), vreinterpretq_s8_s32(w.v))};
-#elif defined(__GNUC__) || defined(__clang__)
   const int8x16_t inputs = impl::less_128(a), weights = vreinterpretq_s8_s32(w.v);
+#if defined(__ARM_FEATURE_DOTPROD) || (defined(_MSC_VER) && !defined(__clang__))
+  return {vdotq_s32(sum.v, inputs, weights)};
+#else
   __asm__(
       ".irp reg,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31\n\t"
       ".equ nsk_v\\reg, \\reg\n\t.endr\n\t"
@@ -225,8 +226,6 @@ NSK_INLINE i32 dot4_native(i32 sum, i32 a, i32 w) {
       : "+w"(sum.v)
       : "w"(inputs), "w"(weights));
   return sum;
-#else
-  return dot4(sum, a, w);
 #endif
 }
 NSK_INLINE i32 add_bytes(i32 sum, const std::uint8_t* p) {
