@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 """The engine's tests on an instruction set that this processor may lack.
 
-  run_engine.py neon       compiles tests/simd, math, format, kernels, run and image for AArch64 and runs them, on an emulator where it must be
+  run_engine.py neon       compiles tests/simd, math, format, kernels, run and image for AArch64 and runs them, on an emulator where it must be;
+                           tests/simd also with clang, which knows other instructions for the same source
   run_engine.py avx512     compiles the whole engine strictly with clang (g++ does in the tool); runs the same tests where the processor has AVX-512,
                            and elsewhere most of them on intrinsics written out in emulated_avx512/
 """
@@ -76,7 +77,10 @@ def neon():
     if not found or not runs_aarch64():
         print("SKIPPED: NEON needs AArch64, or a cross compiler and an emulator (tools/install_dependencies.sh)")
         return 0
-    return run_tests("NEON", found[0], ["-O1", "-DNSK_ISA_NEON"])
+    failed = run_tests("NEON", found[0], ["-O1", "-DNSK_ISA_NEON"])
+    for clang in found[1:]:
+        failed |= run_tests("NEON by clang", clang, ["-O2", "-DNSK_ISA_NEON"], folders=("simd",))
+    return failed
 
 
 def compile_engine(compiler, isa):

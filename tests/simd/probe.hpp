@@ -42,6 +42,11 @@ inline float apply(two op, float a, float b) {
   store(line, z);
   return line[0];
 }
+/// clamp(), or clamp_result(), of f32::lanes numbers in place.
+inline void apply_clamp(bool of_result, float* line, float low, float high) {
+  const f32 x = load(line), a = splat(low), b = splat(high);
+  store(line, of_result ? clamp_result(x, a, b) : clamp(x, a, b));
+}
 inline float apply_fma(float a, float b, float c) {
   float line[f32::lanes];
   store(line, fma(splat(a), splat(b), splat(c)));

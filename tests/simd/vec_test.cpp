@@ -126,6 +126,38 @@ TEST_CASE("simd: functions of two numbers, comparisons and choice") {
   CHECK(wrong == 0);
 }
 
+TEST_CASE("simd: results are clamped as everything is, between plain bounds") {
+  constexpr float infinity = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+  constexpr float tiny = std::numeric_limits<float>::denorm_min(), large = std::numeric_limits<float>::max();
+  const float bounds[] = {0.0f, -0.0f,  tiny,  -tiny,   1.0f,     -1.0f,     6.0f, -0.5f, 127.5f,
+                          255,  -large, large, -1e-38f, infinity, -infinity, nan,  -nan};
+  CHECK(simd::has_plain_bounds(0, infinity));
+  CHECK(simd::has_plain_bounds(0, 6));
+  CHECK(simd::has_plain_bounds(-1, 1));
+  // Every exponent and sign, mantissas around their ends and their middle; no signalling NaN, which no operation gives.
+  std::vector<float> numbers;
+  for (std::uint32_t high = 0; high < 512; ++high)
+    for (std::uint32_t mantissa : {0u, 1u, 2u, 0x3fffffu, 0x400000u, 0x400001u, 0x7ffffeu, 0x7fffffu})
+      if ((high & 255) != 255 || mantissa == 0 || mantissa >= 0x400000)
+        numbers.push_back(from_bits(high << 23 | mantissa));
+  while (numbers.size() % simd::f32::lanes != 0) numbers.push_back(0);
+  int different = 0, plain = 0;
+  for (const float low : bounds)
+    for (const float high : bounds) {
+      const bool as_result = simd::has_plain_bounds(low, high);
+      plain += as_result;
+      std::vector<float> clamped = numbers;
+      for (std::size_t i = 0; i < clamped.size(); i += simd::f32::lanes)
+        probe::apply_clamp(as_result, clamped.data() + i, low, high);
+      for (std::size_t i = 0; i < clamped.size(); ++i) {
+        const float above = numbers[i] > low ? numbers[i] : low, expected = above < high ? above : high;
+        different += bits(clamped[i]) != bits(expected);
+      }
+    }
+  CHECK(different == 0);
+  CHECK(plain >= 14 * 13);
+}
+
 TEST_CASE("simd: fma rounds once") {
   const float_environment environment;
   int wrong = 0;

@@ -36,7 +36,7 @@ struct register_epilogue {
 };
 
 namespace impl {
-/// Whether register_epilogue has a function.
+/// Whether register_epilogue has a function: clip between plain bounds only.
 constexpr bool is_done_in_registers(function f) {
   return f == function::identity || f == function::clip || f == function::hard_swish || f == function::prelu ||
          f == function::leaky_relu;
@@ -68,10 +68,12 @@ struct tile_epilogue {
 template <class Kernels>
 inline tile_epilogue<Kernels> prepare(const epilogue& e, int rank) {
   const std::ptrdiff_t stride = rank > 0 ? e.residual_stride[rank - 1] : 1;
-  const bool adds = e.residual != nullptr, clips = e.fn == function::clip, swishes = e.fn == function::hard_swish;
+  const bool adds = e.residual != nullptr, swishes = e.fn == function::hard_swish;
+  const bool clips = e.fn == function::clip && simd::has_plain_bounds(e.alpha, e.beta);
   const bool leaks = e.fn == function::prelu || e.fn == function::leaky_relu;
   const bool late = e.activation_first && e.fn != function::identity;
-  const bool fast = impl::is_done_in_registers(e.fn), plain = !adds || (stride == 1 && !late);
+  const bool fast = e.fn == function::clip ? clips : impl::is_done_in_registers(e.fn),
+             plain = !adds || (stride == 1 && !late);
   tile_epilogue<Kernels> t{&e, stride, fast && plain, !fast && plain};
   if (plain) t.registers = {adds, clips, swishes, leaks, e.alpha, e.beta, e.fn == function::prelu ? e.slope : nullptr};
   return t;
@@ -169,7 +171,7 @@ NSK_ONE_COPY inline void map_rows(const epilogue& e, const tile_row* row, int ro
   }
 }
 
-/// Applies the function of a register tile.
+/// Applies the function of a register tile, whose numbers are sums that were rounded.
 template <class Kernels, int Rows, int Vectors>
 NSK_INLINE void apply_in_registers(simd::f32 (&sum)[Rows][Vectors], const register_epilogue<Kernels>& e, int channel) {
   using simd::f32, simd::unroll;
@@ -180,7 +182,7 @@ NSK_INLINE void apply_in_registers(simd::f32 (&sum)[Rows][Vectors], const regist
   };
   if constexpr (Kernels::has(function::clip)) {
     const f32 low = simd::splat(e.low), high = simd::splat(e.high);
-    if (e.clips) return each([&](f32 x) NSK_INLINE_LAMBDA { return simd::clamp(x, low, high); });
+    if (e.clips) return each([&](f32 x) NSK_INLINE_LAMBDA { return simd::clamp_result(x, low, high); });
   }
   if constexpr (Kernels::has(function::hard_swish)) {
     if (e.swishes) return each([](f32 x) NSK_INLINE_LAMBDA { return math::hard_swish(x); });

@@ -145,7 +145,7 @@ NSK_INLINE f32 silu(f32 x) {
 
 /// slope * x + offset, between 0 and 1.
 NSK_INLINE f32 hard_sigmoid(f32 x, f32 slope, f32 offset) {
-  return simd::clamp(simd::fma(slope, x, offset), simd::zero(), simd::splat(1));
+  return simd::clamp_result(simd::fma(slope, x, offset), simd::zero(), simd::splat(1));
 }
 /// x * max(0, min(1, x / 6 + 1 / 2)).
 NSK_INLINE f32 hard_swish(f32 x) { return simd::mul(x, hard_sigmoid(x, simd::splat(1.0f / 6), simd::splat(0.5f))); }

@@ -18,6 +18,10 @@ NSK_INLINE mask not_equal(f32 a, f32 b) { return logical_not(equal(a, b)); }
 NSK_INLINE mask greater(i32 a, i32 b) { return less(b, a); }
 /// min(max(x, low), high): NaN gives low.
 NSK_INLINE f32 clamp(f32 x, f32 low, f32 high) { return min(max(x, low), high); }
+#if !defined(NSK_ISA_NEON)
+constexpr bool has_plain_bounds(float, float) { return true; }
+NSK_INLINE f32 clamp_result(f32 x, f32 low, f32 high) { return clamp(x, low, high); }
+#endif
 /// The magnitude of one and the sign of the other.
 NSK_INLINE f32 copy_sign(f32 magnitude, f32 sign) {
   const i32 bit = splat_i32(-2147483647 - 1);

@@ -71,9 +71,31 @@ NSK_INLINE f32 mul(f32 a, f32 b) { return {vmulq_f32(a.v, b.v)}; }
 NSK_INLINE f32 div(f32 a, f32 b) { return {vdivq_f32(a.v, b.v)}; }
 NSK_INLINE f32 fma(f32 a, f32 b, f32 c) { return {vfmaq_f32(c.v, a.v, b.v)}; }
 NSK_INLINE f32 neg_fma(f32 a, f32 b, f32 c) { return {vfmsq_f32(c.v, a.v, b.v)}; }
+namespace impl {
+/// Returns m, of which clang no longer knows that it is a comparison: of one with a constant and the choice behind it
+/// it makes FMAXNM or FMINNM, which treat signalling NaN otherwise.
+NSK_INLINE uint32x4_t kept(uint32x4_t m) {
+#if defined(__clang__)
+  __asm__("" : "+w"(m));
+#endif
+  return m;
+}
+}
 /// Compared and selected: the instructions FMAX and FMIN treat NaN and zeros of both signs otherwise.
-NSK_INLINE f32 max(f32 a, f32 b) { return {vbslq_f32(vcgtq_f32(a.v, b.v), a.v, b.v)}; }
-NSK_INLINE f32 min(f32 a, f32 b) { return {vbslq_f32(vcltq_f32(a.v, b.v), a.v, b.v)}; }
+NSK_INLINE f32 max(f32 a, f32 b) { return {vbslq_f32(impl::kept(vcgtq_f32(a.v, b.v)), a.v, b.v)}; }
+NSK_INLINE f32 min(f32 a, f32 b) { return {vbslq_f32(impl::kept(vcltq_f32(a.v, b.v)), a.v, b.v)}; }
+/// Neither bound is NaN, the lower one is not -0, the upper one not a zero.
+inline bool has_plain_bounds(float low, float high) {
+  std::uint32_t a, b;
+  std::memcpy(&a, &low, sizeof a);
+  std::memcpy(&b, &high, sizeof b);
+  constexpr std::uint32_t sign = 0x80000000, infinity = 0x7f800000;
+  return (a & ~sign) <= infinity && a != sign && (b & ~sign) <= infinity && (b & ~sign) != 0;
+}
+/// FMAXNM and FMINNM give what comparing and selecting gives but for zeros of both signs, of which they order -0 below
+/// +0, and signalling NaN, which they make quiet: a quiet NaN becomes the other operand. Between plain bounds the zeros
+/// that meet are -0 and a lower bound of +0, which is the result either way.
+NSK_INLINE f32 clamp_result(f32 x, f32 low, f32 high) { return {vminnmq_f32(vmaxnmq_f32(x.v, low.v), high.v)}; }
 NSK_INLINE f32 neg(f32 a) { return {vnegq_f32(a.v)}; }
 NSK_INLINE f32 abs(f32 a) { return {vabsq_f32(a.v)}; }
 NSK_INLINE f32 sqrt(f32 a) { return {vsqrtq_f32(a.v)}; }
@@ -125,7 +147,7 @@ NSK_INLINE f32 as_f32(i32 a) { return {vreinterpretq_f32_s32(a.v)}; }
 NSK_INLINE f32 to_f32(i32 a) { return {vcvtq_f32_s32(a.v)}; }
 NSK_INLINE i32 to_i32(f32 a) {
   const f32 low = splat(-2147483648.0f), high = splat(2147483520.0f);
-  return {vcvtnq_s32_f32(min(max(a, low), high).v)};
+  return {vcvtnq_s32_f32(vminnmq_f32(max(a, low).v, high.v))};  // no NaN is left, and no zero meets another
 }
 
 namespace impl {

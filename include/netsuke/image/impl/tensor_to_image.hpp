@@ -17,7 +17,7 @@ inline void make_levels(const channel_scale& s, int channels, std::int32_t n, pl
     const f32 scale = simd::splat(s.scale[c]), offset = simd::splat(s.offset[c]), white = simd::splat(255);
     for (std::int32_t i = 0; i < n; i += f32::lanes)
       simd::store(p.level[c] + i,
-                  simd::clamp(simd::fma(simd::load(p.level[c] + i), scale, offset), simd::zero(), white));
+                  simd::clamp_result(simd::fma(simd::load(p.level[c] + i), scale, offset), simd::zero(), white));
   }
 }
 
