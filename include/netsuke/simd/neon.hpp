@@ -24,11 +24,13 @@ struct mask {
 };
 
 /// What kernels choose for this instruction set. Measured on its code: compilers load the inputs of
-/// all rows first, so 5 rows of a panel of 16 and 3 of one of 24 spill nothing (docs/decisions/kernels.md).
+/// all rows first, so 5 rows of a panel of 16 and 3 of one of 24 spill nothing; nor do 3 rows of 16 sums of bytes
+/// (docs/decisions/kernels.md).
 struct tuning {
   static constexpr bool loads_inputs_first = true;  ///< compilers hold the inputs of all rows of a GEMM tile at once
   static constexpr int max_gemm_rows = 16;          ///< of a GEMM tile, whatever its registers allow
   static constexpr int max_narrow_rows = 8;         ///< the same for panels of 8 columns
+  static constexpr int max_widened_sums = 12;       ///< of a tile of bytes whose products are not added at once
   static constexpr int gemm_steps = 1;         ///< k between tests of a GEMM loop, which take ports of multiply-adds
   static constexpr int block_columns = 24;     ///< of results that wait for their functions, in whole registers
   static constexpr bool stores_parts = false;  ///< a register that is partly stored costs no more than a whole one
@@ -208,48 +210,59 @@ NSK_INLINE void prefetch(const void* p) {
 }
 
 NSK_INLINE i32 load_quads(const std::int8_t* p) { return {vreinterpretq_s32_s8(vld1q_s8(p))}; }
-NSK_INLINE i32 broadcast_quad(const std::uint8_t* p) {
-  std::int32_t x;
-  std::memcpy(&x, p, sizeof x);
-  return {vdupq_n_s32(x)};
-}
 /// NEON multiplies bytes of one kind: inputs are made signed by taking off 128.
 inline constexpr bool dots_leave_out = true;
 NSK_INLINE i32 add_left_out(i32 sum, i32 w) {
   return {vaddq_s32(sum.v, vshlq_n_s32(vpaddlq_s16(vpaddlq_s8(vreinterpretq_s8_s32(w.v))), 7))};
 }
-namespace impl {
-NSK_INLINE int8x16_t less_128(i32 a) { return vreinterpretq_s8_s32(veorq_s32(a.v, vdupq_n_s32(-2139062144))); }
+/// Inputs of dot products, less 128.
+struct signed_quads {
+  int8x16_t v;
+};
+NSK_INLINE signed_quads less_128(i32 a) { return {vreinterpretq_s8_s32(veorq_s32(a.v, vdupq_n_s32(-2139062144)))}; }
+/// The 128 is taken off in a general register, and clang kept from doing it in a vector: the ports of dot products are
+/// what tiles wait for.
+NSK_INLINE signed_quads broadcast_quad(const std::uint8_t* p) {
+  std::uint32_t x;
+  std::memcpy(&x, p, sizeof x);
+  x ^= 0x80808080;
+#if defined(__clang__)
+  __asm__("" : "+r"(x));
+#endif
+  return {vreinterpretq_s8_u32(vdupq_n_u32(x))};
 }
-NSK_INLINE i32 dot4(i32 sum, i32 a, i32 w) {
-  const int8x16_t inputs = impl::less_128(a), weights = vreinterpretq_s8_s32(w.v);
-  const int32x4_t low = vpaddlq_s16(vmull_s8(vget_low_s8(inputs), vget_low_s8(weights))),
-                  high = vpaddlq_s16(vmull_high_s8(inputs, weights));
+NSK_INLINE i32 dot4(i32 sum, signed_quads a, i32 w) {
+  const int8x16_t weights = vreinterpretq_s8_s32(w.v);
+  const int32x4_t low = vpaddlq_s16(vmull_s8(vget_low_s8(a.v), vget_low_s8(weights))),
+                  high = vpaddlq_s16(vmull_high_s8(a.v, weights));
   return {vaddq_s32(sum.v, vpaddq_s32(low, high))};
 }
 /// Two products of neighbours are an int16: at most 128 * (127 + 128), where the signs of the weights differ.
-NSK_INLINE i32 dot4_narrow(i32 sum, i32 a, i32 w) {
-  const int8x16_t inputs = impl::less_128(a), weights = vreinterpretq_s8_s32(w.v);
-  const int16x8_t low = vmull_s8(vget_low_s8(inputs), vget_low_s8(weights)), high = vmull_high_s8(inputs, weights);
+NSK_INLINE i32 dot4_narrow(i32 sum, signed_quads a, i32 w) {
+  const int8x16_t weights = vreinterpretq_s8_s32(w.v);
+  const int16x8_t low = vmull_s8(vget_low_s8(a.v), vget_low_s8(weights)), high = vmull_high_s8(a.v, weights);
   return {vpadalq_s16(sum.v, vpaddq_s16(low, high))};
 }
 /// Visual C++ has the intrinsic for every target. That of others would want a target of its own for all its callers,
 /// and assemblers want one for the name: this is the instruction's encoding (Arm Architecture Reference Manual, SDOT by
 /// vector), its registers known by their names.
-NSK_INLINE i32 dot4_native(i32 sum, i32 a, i32 w) {
-  const int8x16_t inputs = impl::less_128(a), weights = vreinterpretq_s8_s32(w.v);
+NSK_INLINE i32 dot4_native(i32 sum, signed_quads a, i32 w) {
+  const int8x16_t weights = vreinterpretq_s8_s32(w.v);
 #if defined(__ARM_FEATURE_DOTPROD) || (defined(_MSC_VER) && !defined(__clang__))
-  return {vdotq_s32(sum.v, inputs, weights)};
+  return {vdotq_s32(sum.v, a.v, weights)};
 #else
   __asm__(
       ".irp reg,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31\n\t"
       ".equ nsk_v\\reg, \\reg\n\t.endr\n\t"
       ".inst 0x4e809400 | (nsk_%2 << 16) | (nsk_%1 << 5) | nsk_%0"
       : "+w"(sum.v)
-      : "w"(inputs), "w"(weights));
+      : "w"(a.v), "w"(weights));
   return sum;
 #endif
 }
+NSK_INLINE i32 dot4(i32 sum, i32 a, i32 w) { return dot4(sum, less_128(a), w); }
+NSK_INLINE i32 dot4_narrow(i32 sum, i32 a, i32 w) { return dot4_narrow(sum, less_128(a), w); }
+NSK_INLINE i32 dot4_native(i32 sum, i32 a, i32 w) { return dot4_native(sum, less_128(a), w); }
 NSK_INLINE i32 add_bytes(i32 sum, const std::uint8_t* p) {
   return {vaddq_s32(sum.v, vreinterpretq_s32_u32(vpaddlq_u16(vpaddlq_u8(vld1q_u8(p)))))};
 }

@@ -20,9 +20,9 @@
 /// - A quad is four bytes of one lane. `dot4(sum, a, w)` adds a[0] * w[0] + ... + a[3] * w[3] to each lane, a
 ///   unsigned and w signed, exactly; `dot4_narrow` the same where no two neighbours w[0], w[1] or w[2], w[3] of one
 ///   sign add up to more than 128 in magnitude; `dot4_native` the same by one instruction, where the machine
-///   `has_native_dot4()`. `load_quads` reads a quad per lane, `broadcast_quad` one for all. Where `dots_leave_out`,
-///   all three are too small by 128 * (w[0] + ... + w[3]), which `add_left_out(sum, w)` adds: it depends on the weights
-///   alone, so that one sum serves all rows. What overflows on the way wraps around.
+///   `has_native_dot4()`. `load_quads` reads a quad per lane, `broadcast_quad` one for all, as an `a` alone. Where
+///   `dots_leave_out`, all three are too small by 128 * (w[0] + ... + w[3]), which `add_left_out(sum, w)` adds: it
+///   depends on the weights alone, so that one sum serves all rows. What overflows on the way wraps around.
 /// - `add_bytes(sum, p)` adds 4 * lanes bytes to the sum of all lanes, in lanes of its own choice.
 /// - `interleave_quads(row, quads)` makes quads of the bytes that four rows have for 4 * lanes channels. Channel c is
 ///   lane `place_of_channel(c) % lanes` of vector `place_of_channel(c) / lanes`; four from a multiple of 4 on are

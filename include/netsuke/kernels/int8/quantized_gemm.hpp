@@ -23,24 +23,34 @@ namespace kernels {
 
 namespace impl {
 
-/// What adds the products of a quad, and the registers that it needs besides the sums.
+/// What adds the products of a quad, the registers that it needs besides the sums, and how many of these it serves.
 struct exact_quads {
-  static constexpr int weights = 2, others = 3;
-  static NSK_INLINE simd::i32 add(simd::i32 sum, simd::i32 a, simd::i32 w) { return simd::dot4(sum, a, w); }
+  static constexpr int weights = 2, others = 3, max_sums = simd::tuning::max_widened_sums;
+  template <class Quads>
+  static NSK_INLINE simd::i32 add(simd::i32 sum, Quads a, simd::i32 w) {
+    return simd::dot4(sum, a, w);
+  }
 };
 struct dot4_narrow {
-  static constexpr int weights = 1, others = 2;
-  static NSK_INLINE simd::i32 add(simd::i32 sum, simd::i32 a, simd::i32 w) { return simd::dot4_narrow(sum, a, w); }
+  static constexpr int weights = 1, others = 2, max_sums = simd::tuning::max_widened_sums;
+  template <class Quads>
+  static NSK_INLINE simd::i32 add(simd::i32 sum, Quads a, simd::i32 w) {
+    return simd::dot4_narrow(sum, a, w);
+  }
 };
 
 struct dot4_native {
-  static constexpr int weights = 1, others = 1;
-  static NSK_INLINE simd::i32 add(simd::i32 sum, simd::i32 a, simd::i32 w) { return simd::dot4_native(sum, a, w); }
+  static constexpr int weights = 1, others = 1, max_sums = simd::f32::registers;
+  template <class Quads>
+  static NSK_INLINE simd::i32 add(simd::i32 sum, Quads a, simd::i32 w) {
+    return simd::dot4_native(sum, a, w);
+  }
 };
 
 template <class Products, int Vectors>
 constexpr int quad_tile_rows() {
-  constexpr int rows = (simd::f32::registers - Products::weights * Vectors - Products::others) / Vectors;
+  constexpr int left = simd::f32::registers - Products::weights * Vectors - Products::others,
+                rows = (left < Products::max_sums ? left : Products::max_sums) / Vectors;
   return rows < 1 ? 1 : rows > 8 ? 8 : rows;
 }
 
@@ -66,7 +76,7 @@ NSK_INLINE void accumulate_quads(simd::i32 (&sum)[Rows][Vectors], const quad_run
     i32 w[Vectors];
     unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA { w[v] = simd::load_quads(weights + vector_place(p, v)); });
     unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA {
-      const i32 a = simd::broadcast_quad(row[r] + k);
+      const auto a = simd::broadcast_quad(row[r] + k);
       unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA { to[r][v] = Products::add(to[r][v], a, w[v]); });
     });
     weights += stride;
