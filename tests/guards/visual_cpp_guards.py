@@ -22,9 +22,9 @@ GNU_WORDS = re.compile(r"\b(__attribute(?:__)?|__asm(?:__)?|__extension__|__rest
 NEON = {
     "q q": """vabsq_f32 vcvtnq_s32_f32 vcvtq_f32_s32 vcvtq_f32_u32 vmvnq_u32 vnegq_f32 vpaddlq_s16 vpaddlq_s8 vpaddlq_u16 vpaddlq_u8
         vreinterpretq_f32_f64 vreinterpretq_f32_s32 vreinterpretq_f64_f32 vreinterpretq_s32_f32 vreinterpretq_s32_s8 vreinterpretq_s32_u16
-        vreinterpretq_s32_u32 vreinterpretq_s8_s32 vreinterpretq_u16_u8 vreinterpretq_u32_s32 vrndmq_f32 vrndnq_f32 vrndpq_f32 vrndq_f32 vsqrtq_f32""",
+        vreinterpretq_s32_u32 vreinterpretq_s8_s32 vreinterpretq_s8_u32 vreinterpretq_u16_u8 vreinterpretq_u32_s32 vrndmq_f32 vrndnq_f32 vrndpq_f32 vrndq_f32 vsqrtq_f32""",
     "q q q": """vaddq_f32 vaddq_f64 vaddq_s32 vandq_s32 vandq_u32 vceqq_f32 vceqq_s32 vcgtq_f32 vcleq_f32 vcltq_f32 vcltq_s32 vdivq_f32 veorq_s32
-        vmaxq_u8 vminq_u8 vmull_high_s8 vmulq_f32 vmulq_f64 vorrq_s32 vorrq_u32 vorrq_u8 vpadalq_s16 vpaddq_s16 vpaddq_s32 vqaddq_s16 vsubq_f32
+        vmaxnmq_f32 vmaxq_u8 vminnmq_f32 vminq_u8 vmull_high_s8 vmulq_f32 vmulq_f64 vorrq_s32 vorrq_u32 vorrq_u8 vpadalq_s16 vpaddq_s16 vpaddq_s32 vqaddq_s16 vsubq_f32
         vsubq_f64 vsubq_s32 vsubq_u8 vtrn1q_f32 vtrn1q_f64 vtrn2q_f32 vtrn2q_f64 vzip1q_f32 vzip1q_u8 vzip2q_f32 vzip2q_u8""",
     "q q q q": "vbslq_f32 vbslq_s32 vdotq_s32 vfmaq_f32 vfmsq_f32",
     "q d d": "vcombine_s16 vcombine_u8 vmull_s8",
@@ -36,6 +36,7 @@ NEON = {
     "q q4 q": "vqtbl4q_u8",
     "std::uint32_t q": "vmaxvq_u32",
     "q float": "vdupq_n_f32", "q double": "vdupq_n_f64", "q std::int16_t": "vdupq_n_s16", "q std::int32_t": "vdupq_n_s32", "q std::uint8_t": "vdupq_n_u8",
+    "q std::uint32_t": "vdupq_n_u32",
     "d const-float*": "vld1_f32", "d const-std::uint16_t*": "vld1_u16", "d const-std::uint8_t*": "vld1_u8",
     "q const-float*": "vld1q_f32 vld1q_dup_f32", "q const-std::int32_t*": "vld1q_s32", "q const-std::int8_t*": "vld1q_s8", "q const-std::uint8_t*": "vld1q_u8",
     "void float* d": "vst1_f32", "void std::uint16_t* d": "vst1_u16", "void std::uint8_t* d": "vst1_u8",

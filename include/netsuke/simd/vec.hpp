@@ -7,9 +7,8 @@
 ///   rounded once; nothing else fuses.
 /// - `max(a, b)` is `a > b ? a : b` and `min(a, b)` is `a < b ? a : b`: with a NaN, or with zeros of both signs, the
 ///   result is b.
-/// - `clamp(x, low, high)` is min(max(x, low), high). `clamp_result` is the same for an x that an operation which
-/// rounds
-///   has computed, where `has_plain_bounds(low, high)`: it is true of numbers without a zero but +0 as the lower one.
+/// - `clamp(x, low, high)` is min(max(x, low), high). `clamp_result` is the same for an x that is the rounded result of
+///   an operation, where `has_plain_bounds(low, high)`: both are numbers, and none is a zero but +0 as the lower one.
 /// - `round_even`, `floor`, `ceil`, `trunc` keep the sign of zero. `to_i32` clamps to [-2^31, 2147483520] (NaN gives
 ///   -2^31), then rounds half to even.
 /// - `load` and `store` need no alignment; `load_partial(p, n)` touches n elements and gives 0 in the other lanes,
