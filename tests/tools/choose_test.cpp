@@ -48,6 +48,7 @@ TEST_CASE("choose: Winograd's layers stay float32 where int8 is not twice as fas
   CHECK(vnni.cycles * 1.5 < vnni.float_cycles);
   CHECK(floats_on(g, "zen2-console") == 3);
   CHECK(floats_on(g, "mobile") == 0);
+  CHECK(floats_on(g, "switch2") == 0);
   CHECK(find_target("size") == nullptr);
 }
 

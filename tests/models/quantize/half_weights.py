@@ -119,6 +119,16 @@ def sizes(folder):
         expect(ratio <= 0.52, f"{name}: the file is {ratio:.3f} of that with float32")
 
 
+def dense_layers(path, widths):
+    """Writes two dense layers of one row, from widths[0] to widths[1] to widths[2]."""
+    random = np.random.default_rng(9)
+    nodes = [helper.make_node("MatMul", ["x", "a"], ["h"], "first"), helper.make_node("Relu", ["h"], ["r"], "relu"), helper.make_node("MatMul", ["r", "b"], ["y"], "second")]
+    graph = helper.make_graph(nodes, "dense", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, widths[0]])],
+                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, widths[2]])],
+                              [numpy_helper.from_array((random.standard_normal(shape) / 9).astype(np.float32), n) for n, shape in (("a", widths[:2]), ("b", widths[1:]))])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), str(path))
+
+
 def speed(folder):
     """nsk::prepare makes float32 where float16 would be slower: in layers of few rows whose float32 weights the caches of the target keep."""
     small = folder / "plain.onnx"
@@ -126,18 +136,16 @@ def speed(folder):
     for target, said in ((None, "float16 in 4 of 4 layers" + wide), ("zen2-console", "float16 in 4 of 4 layers" + wide), ("size", "float16 in 4 of 4 layers\n")):
         text = must("quantize", small, "-o", folder / "q.nsk", "--format", "fp16", *(["--target", target] if target else []))
         expect(said in text, f"--target {target}: '{said}' is not in\n{text}")
-    random = np.random.default_rng(9)
-    for hidden, said in ((40, "float16 in 2 of 2 layers; nsk::prepare makes float32 of 2"), (900, "float16 in 2 of 2 layers\n")):  # 45 kB, 3.4 MB
-        nodes = [helper.make_node("MatMul", ["x", "a"], ["h"], "first"), helper.make_node("Relu", ["h"], ["r"], "relu"), helper.make_node("MatMul", ["r", "b"], ["y"], "second")]
-        values = {"a": (900, hidden), "b": (hidden, 50)} if hidden == 900 else {"a": (200, hidden), "b": (hidden, 77)}
-        graph = helper.make_graph(nodes, "dense", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, values["a"][0]])],
-                                  [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, values["b"][1]])],
-                                  [numpy_helper.from_array((random.standard_normal(s) / 9).astype(np.float32), n) for n, s in values.items()])
-        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), str(folder / "dense.onnx"))
-        run = nsk("quantize", folder / "dense.onnx", "-o", folder / "dense.nsk", "--format", "fp16")
-        expect(said in run.stdout + run.stderr, f"{hidden} hidden: '{said}' is not in\n{run.stdout}{run.stderr}")
+    cases = [("pc", (200, 40, 77), "fp16", 2), ("pc", (900, 900, 50), "fp16", 0)]  # 45 kB, 3.4 MB
+    cases += [(target, (200, hidden, 77), how, wide) for target in ("mobile", "switch2") for how in ("fp16", "w8") for hidden, wide in ((700, 2), (1100, 0))]  # 0.8, 1.2 MB
+    cases += [("zen2-console", (200, 700, 77), "fp16", 0)]
+    for target, widths, how, wide in cases:
+        dense_layers(folder / "dense.onnx", widths)
+        run = nsk("quantize", folder / "dense.onnx", "-o", folder / "dense.nsk", "--format", how, "--target", target)
+        said = f"{'float16' if how == 'fp16' else 'int8'} in 2 of 2 layers" + (f"; nsk::prepare makes float32 of {wide}" if wide else "\n")
+        expect(said in run.stdout + run.stderr, f"{target}, {how}, {widths}: '{said}' is not in\n{run.stdout}{run.stderr}")
         bytes_of = [(folder / f"dense.{kind}").stat().st_size for kind in ("nsk", "onnx")]
-        expect(run.returncode == 0 and bytes_of[0] <= 0.54 * bytes_of[1], f"{hidden} hidden: exit {run.returncode}, {bytes_of[0]} of {bytes_of[1]} bytes")
+        expect(run.returncode == 0 and bytes_of[0] <= 0.54 * bytes_of[1], f"{target}, {how}, {widths}: exit {run.returncode}, {bytes_of[0]} of {bytes_of[1]} bytes")
 
 
 with tempfile.TemporaryDirectory() as name:

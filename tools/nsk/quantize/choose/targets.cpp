@@ -72,6 +72,12 @@ const std::vector<target>& targets() {
        3.5,
        {1 << 19, 4 << 20, 6},  // a graphics processor reads memory at the same time
        1 << 19},
+      {"switch2",
+       "NEON with dot products, 1 GHz",
+       {7, 17, 10, 5, 22, 9, 4},
+       1.0,
+       {1 << 18, 4 << 20, 6},  // a graphics processor reads memory at the same time
+       1 << 20},
       {"mobile", "NEON with dot products", {7, 17, 10, 5, 22, 9, 4}, 2.5, {1 << 19, 3 << 20}, 1 << 20},
   };
   return all;
