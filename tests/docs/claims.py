@@ -17,7 +17,7 @@ from models import REPOSITORY, nsk, told  # noqa: E402
 
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z0-9-]+")
 ELSEWHERE = {"--all", "--whole", "--threads", "--families", "--peers", "--record"}  # of the bench scripts and tests
-OTHER_PROGRAMS = {"cmake", "conan", "docker", "meson", "pip", "pkg-config", "vcpkg", "xmake"}
+OTHER_PROGRAMS = {"cmake", "conan", "docker", "meson", "pip", "pkg-config", "python3", "vcpkg", "xmake"}
 
 
 def options_of_commands():

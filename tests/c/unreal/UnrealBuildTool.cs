@@ -12,16 +12,22 @@ namespace UnrealBuildTool
         public PCHUsageMode PCHUsage;
         public bool bUseUnity = true;
         public string ModuleDirectory = "Module";
-        public readonly List<string> PublicDependencyModuleNames = new List<string>(), PrivateIncludePaths = new List<string>();
+        public readonly List<string> PublicDependencyModuleNames = new List<string>(), PrivateDependencyModuleNames = new List<string>(), PrivateIncludePaths = new List<string>();
         public ModuleRules(ReadOnlyTargetRules target) { }
     }
 
     public static class Program
     {
-        public static void Main()
+        public static void Main(string[] modules)
         {
-            ModuleRules rules = new Netsuke(new ReadOnlyTargetRules());
-            Console.WriteLine(string.Join(" ", rules.PublicDependencyModuleNames) + " " + string.Join(" ", rules.PrivateIncludePaths));
+            foreach (string module in modules)
+            {
+                ModuleRules rules = (ModuleRules)Activator.CreateInstance(Type.GetType(module), new ReadOnlyTargetRules());
+                List<string> said = new List<string>(rules.PublicDependencyModuleNames);
+                said.AddRange(rules.PrivateDependencyModuleNames);
+                said.AddRange(rules.PrivateIncludePaths);
+                Console.WriteLine(string.Join(" ", said));
+            }
         }
     }
 }

@@ -2,39 +2,15 @@
 // main MODEL.nsk: the plug-in as a game uses it. Prints the hash of its outputs for each way to run and each time step.
 #include "NetsukeModel.h"
 #include "NetsukeSession.h"
+#include "HAL/LowLevelMemTracker.h"
 #include "Misc/FileHelper.h"
+#include "Modules/ModuleManager.h"
+#include "ProfilingDebugging/CpuProfilerTrace.h"
+#include "support.h"
 
-void start_module();
+IModuleInterface* make_Netsuke();
 
 namespace {
-
-int failures = 0;
-
-void require(bool condition, const char* text, const FString& error = FString()) {
-  if (condition) return;
-  ++failures;
-  std::printf("wrong: %s %s\n", text, *error);
-}
-
-/// Fails with a text that begins as expected.
-void require_error(bool succeeded, const FString& error, const char* begin) {
-  require(!succeeded && std::strncmp(*error, begin, std::strlen(begin)) == 0, begin, error);
-}
-
-TArray<float> inputs_of(int32 count, std::uint32_t first) {
-  TArray<float> values;
-  for (std::uint32_t i = first; i < first + static_cast<std::uint32_t>(count); ++i)
-    values.Add(static_cast<float>((i * 2654435761u) >> 16) / 65536.0f - 0.5f);
-  return values;
-}
-
-std::uint64_t hash_of(const TArray<float>& values) {
-  std::uint64_t hash = 14695981039346656037u;
-  const auto* bytes = reinterpret_cast<const unsigned char*>(values.GetData());
-  for (std::size_t i = 0; i < static_cast<std::size_t>(values.Num()) * sizeof(float); ++i)
-    hash = (hash ^ bytes[i]) * 1099511628211u;
-  return hash;
-}
 
 int32 elements(const TArray<int32>& shape) {
   int32 count = 1;
@@ -64,7 +40,7 @@ void run(UNetsukeSession& session, int way, const TArray<float>& input) {
 }  // namespace
 
 int main(int, char** arguments) {
-  start_module();
+  make_Netsuke()->StartupModule();
   UNetsukeModel model, damaged;
   UNetsukeSession session, other;
   FString error;
@@ -91,6 +67,7 @@ int main(int, char** arguments) {
       std::printf("hash %d %u %016llx\n", way, step, static_cast<unsigned long long>(hash_of(output)));
     }
   }
+  require(llm_tag_Netsuke >= 4 && traced_scopes > 3, "memory without a tag, or runs without a scope");
   session.FinishDestroy();
   other.FinishDestroy();
   model.FinishDestroy();

@@ -12,6 +12,14 @@ struct ENamedThreads {
   enum Type { AnyThread, GameThread };
 };
 
+struct FTaskGraphInterface {
+  static FTaskGraphInterface& Get() {
+    static FTaskGraphInterface graph;
+    return graph;
+  }
+  int GetNumWorkerThreads() const { return 3; }
+};
+
 class FGraphEvent {
  public:
   ~FGraphEvent() {

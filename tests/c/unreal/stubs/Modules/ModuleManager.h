@@ -4,10 +4,10 @@ class IModuleInterface {
  public:
   virtual ~IModuleInterface() = default;
   virtual void StartupModule() {}
+  virtual void ShutdownModule() {}
 };
+class FDefaultModuleImpl : public IModuleInterface {};
+/// make_NAME() makes the module.
 #define IMPLEMENT_MODULE(type, name) \
-  void start_module();               \
-  void start_module() {              \
-    type module;                     \
-    module.StartupModule();          \
-  }
+  IModuleInterface* make_##name();   \
+  IModuleInterface* make_##name() { return new type; }

@@ -12,12 +12,30 @@
     void Broadcast() { ++broadcasts; }           \
   }
 
+class UClass;
+enum EObjectFlags { RF_NoFlags };
+
 class UObject {
  public:
   virtual ~UObject() = default;
   virtual bool IsReadyForFinishDestroy() { return true; }
   virtual void FinishDestroy() {}
+  void AddToRoot() { ++m_roots; }
+  void RemoveFromRoot() { --m_roots; }
+
+ private:
+  int m_roots = 0;
 };
+
+/// Objects of the program, which the collector frees at its end.
+inline std::vector<std::unique_ptr<UObject>> all_objects;
+template <class T>
+T* NewObject(UObject* = nullptr, UClass* = nullptr, FName = FName(), EObjectFlags = RF_NoFlags) {
+  auto made = std::make_unique<T>();
+  T* const object = made.get();
+  all_objects.push_back(std::move(made));
+  return object;
+}
 
 template <class T>
 using TObjectPtr = T*;
@@ -25,8 +43,10 @@ using TObjectPtr = T*;
 template <class T>
 class TWeakObjectPtr {
  public:
-  explicit TWeakObjectPtr(T* object) : m_object(object) {}
+  TWeakObjectPtr(T* object = nullptr) : m_object(object) {}
   T* Get() const { return m_object; }
+  T* operator->() const { return m_object; }
+  bool IsValid() const { return m_object != nullptr; }
 
  private:
   T* m_object;

@@ -4,7 +4,10 @@
 #include "Misc/FileHelper.h"
 #include <netsuke/c/netsuke.h>
 
+LLM_DEFINE_TAG(Netsuke);
+
 void* FNetsukeMemory::Allocate(SIZE_T Bytes) {
+  LLM_SCOPE_BYTAG(Netsuke);
   Free();
   Block = FMemory::Malloc(Bytes, 64);
   return Block;
@@ -13,6 +16,12 @@ void* FNetsukeMemory::Allocate(SIZE_T Bytes) {
 void FNetsukeMemory::Free() {
   FMemory::Free(Block);
   Block = nullptr;
+}
+
+void FNetsukeMemory::Swap(FNetsukeMemory& Other) {
+  void* const Mine = Block;
+  Block = Other.Block;
+  Other.Block = Mine;
 }
 
 bool UNetsukeModel::Succeeded(const nsk_status& Status, const UNetsukeModel* InModel, FString& Error) {

@@ -2,6 +2,7 @@
 #include "NetsukeSession.h"
 #include "Async/ParallelFor.h"
 #include "HAL/PlatformTime.h"
+#include "ProfilingDebugging/CpuProfilerTrace.h"
 #include <netsuke/c/netsuke.h>
 
 /** The engine's ParallelFor as a job system. */
@@ -56,9 +57,13 @@ bool UNetsukeSession::ReadOutput(int32 Output, TArray<float>& Values, FString& E
   return true;
 }
 
-bool UNetsukeSession::Run(FString& Error) { return Idle(Error) && Succeeded(nsk_session_run(Session, nullptr), Error); }
+bool UNetsukeSession::Run(FString& Error) {
+  TRACE_CPUPROFILER_EVENT_SCOPE(Netsuke_Run);
+  return Idle(Error) && Succeeded(nsk_session_run(Session, nullptr), Error);
+}
 
 bool UNetsukeSession::RunForTime(int64 Microseconds, bool& bComplete, FString& Error) {
+  TRACE_CPUPROFILER_EVENT_SCOPE(Netsuke_RunForTime);
   int32_t Complete = 0;
   const bool bGood =
       Idle(Error) &&
@@ -73,6 +78,7 @@ bool UNetsukeSession::RunAsync(FString& Error) {
   const UNetsukeModel* const Named = Model;
   Task = FFunctionGraphTask::CreateAndDispatchWhenReady(
       [Running = Session, Named] {
+        TRACE_CPUPROFILER_EVENT_SCOPE(Netsuke_RunAsync);
         const nsk_jobs Jobs = {RunLanes, nullptr, 0};
         FString Reason;
         if (!UNetsukeModel::Succeeded(nsk_session_run(Running, &Jobs), Named, Reason)) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 #include "CoreMinimal.h"
+#include "HAL/LowLevelMemTracker.h"
 #include "UObject/Object.h"
 #include "NetsukeModel.generated.h"
 
@@ -8,6 +9,9 @@ struct nsk_model;
 struct nsk_status;
 
 DECLARE_LOG_CATEGORY_EXTERN(LogNetsuke, Log, All);
+
+/** The memory of all models and sessions, in Memory Insights and `stat LLM`. */
+LLM_DECLARE_TAG_API(Netsuke, NETSUKE_API);
 
 /** Memory at a multiple of 64 bytes: files, handles and arenas. */
 class NETSUKE_API FNetsukeMemory {
@@ -18,6 +22,7 @@ class NETSUKE_API FNetsukeMemory {
   ~FNetsukeMemory() { Free(); }
   void* Allocate(SIZE_T Bytes);
   void Free();
+  void Swap(FNetsukeMemory& Other);
 
  private:
   void* Block = nullptr;
