@@ -24,6 +24,8 @@ optional_python_packages=(ai-edge-litert flatbuffers)
 tree_python_packages=(lightgbm onnxmltools)
 # The newest FlatBuffers whose headers are tested, and the Rust package that carries them.
 newest_flatbuffers_crate=flatc-fork newest_flatbuffers_version=0.5.0+25.12.19
+# The Rust package that carries Godot's header.
+godot_crate=gdextension-api godot_version=0.3.3
 
 say() { printf '%s\n' "$*" >&2; }
 
@@ -107,21 +109,22 @@ install_optional_python() {
     say "not installed: ziglang; nothing will be compiled for WebAssembly and macOS"
 }
 
-# Puts the headers of the newest FlatBuffers into the folder given, where cargo can fetch them. The tests use them, nothing else does.
-install_newest_flatbuffers() {
-  [ ! -d "$1/flatbuffers" ] || return 0
-  command -v cargo >/dev/null || { say "no cargo: the newest FlatBuffers will not be tested"; return 0; }
-  local project
+# Puts a file or folder of a Rust package into the folder given, where cargo can fetch it. The tests use it, nothing else does.
+#   install_from_crate FOLDER CRATE VERSION PATH WHAT
+install_from_crate() {
+  local name project
+  name=$(basename "$4")
+  [ ! -e "$1/$name" ] || return 0
+  command -v cargo >/dev/null || { say "no cargo: $5 will not be tested"; return 0; }
   project=$(mktemp -d)
   mkdir "$project/src"
   touch "$project/src/lib.rs"
-  printf '[package]\nname = "headers"\nversion = "0.0.0"\nedition = "2021"\n[dependencies]\n%s = "=%s"\n' \
-    "$newest_flatbuffers_crate" "$newest_flatbuffers_version" > "$project/Cargo.toml"
+  printf '[package]\nname = "headers"\nversion = "0.0.0"\nedition = "2021"\n[dependencies]\n%s = "=%s"\n' "$2" "$3" > "$project/Cargo.toml"
   if (cd "$project" && cargo vendor --quiet vendor >/dev/null 2>&1); then
     mkdir -p "$1"
-    cp -r "$project/vendor/$newest_flatbuffers_crate/flatbuffers/include/flatbuffers" "$1/"
+    cp -r "$project/vendor/$2/$4" "$1/"
   else
-    say "not fetched: $newest_flatbuffers_crate; the newest FlatBuffers will not be tested"
+    say "not fetched: $2; $5 will not be tested"
   fi
   rm -rf "$project"
 }
@@ -148,6 +151,8 @@ find_python() {
 install_packages
 install_optional_packages
 if [ "${1:-}" = "--python" ]; then
-  install_newest_flatbuffers "$(dirname "${2:?--python needs a directory}")/flatbuffers_newest"
+  beside=$(dirname "${2:?--python needs a directory}")
+  install_from_crate "$beside/flatbuffers_newest" "$newest_flatbuffers_crate" "$newest_flatbuffers_version" flatbuffers/include/flatbuffers "the newest FlatBuffers"
+  install_from_crate "$beside/godot_header" "$godot_crate" "$godot_version" versions/4.2/res/gdextension_interface.h "the extension for Godot"
   find_python "$2"
 fi
