@@ -5,6 +5,8 @@
 ///
 /// - NSK_ISA_SCALAR, NSK_ISA_AVX2, NSK_ISA_AVX512, NSK_ISA_NEON: instruction set of this translation unit, without any
 ///   compiler flag; x86-64 defaults to AVX2+FMA+F16C, AArch64 to NEON, others to scalar
+/// - NSK_ISA_WASM: vectors of WebAssembly, the default where it is compiled with -msimd128; add -mrelaxed-simd for
+///   engines that have it, which are far faster with it
 /// - NSK_HAS_DOT_PRODUCT: says that every AArch64 processor that runs the program has dot products of bytes (SDOT),
 ///   where neither the library can ask the system nor the compiler's flags say it; all files of a program define it or
 ///   none
@@ -19,11 +21,14 @@
 #include NSK_USER_CONFIG
 #endif
 
-#if !defined(NSK_ISA_SCALAR) && !defined(NSK_ISA_AVX2) && !defined(NSK_ISA_AVX512) && !defined(NSK_ISA_NEON)
+#if !defined(NSK_ISA_SCALAR) && !defined(NSK_ISA_AVX2) && !defined(NSK_ISA_AVX512) && !defined(NSK_ISA_NEON) && \
+    !defined(NSK_ISA_WASM)
 #if defined(__x86_64__) || defined(_M_X64)
 #define NSK_ISA_AVX2
 #elif defined(__aarch64__) || defined(_M_ARM64)
 #define NSK_ISA_NEON
+#elif defined(__wasm_simd128__)
+#define NSK_ISA_WASM
 #else
 #define NSK_ISA_SCALAR
 #endif
@@ -35,8 +40,16 @@
 #define NSK_ISA_NAME avx512
 #elif defined(NSK_ISA_NEON)
 #define NSK_ISA_NAME neon
+#elif defined(NSK_ISA_WASM) && defined(__wasm_relaxed_simd__)
+#define NSK_ISA_NAME wasm_relaxed
+#elif defined(NSK_ISA_WASM)
+#define NSK_ISA_NAME wasm
 #else
 #define NSK_ISA_NAME scalar
+#endif
+
+#if defined(NSK_ISA_WASM) && !defined(__wasm_simd128__)
+#error "netsuke: NSK_ISA_WASM needs -msimd128."
 #endif
 
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__

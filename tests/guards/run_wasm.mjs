@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Runs a WebAssembly program on one file: run_wasm.mjs PROGRAM.wasm FILE.
+// Runs a WebAssembly program: run_wasm.mjs PROGRAM.wasm [FILE ...].
 import { readFile } from 'node:fs/promises';
-import { basename, dirname } from 'node:path';
+import { resolve } from 'node:path';
 import { WASI } from 'node:wasi';
 
-const [, , program, file] = process.argv;
-const wasi = new WASI({ version: 'preview1', args: ['program', '/files/' + basename(file)], preopens: { '/files': dirname(file) } });
+const [, , program, ...files] = process.argv;
+const wasi = new WASI({ version: 'preview1', args: ['program', ...files.map((f) => resolve(f))], preopens: { '/': '/' } });
 const compiled = await WebAssembly.compile(await readFile(program));
 process.exitCode = wasi.start(await WebAssembly.instantiate(compiled, wasi.getImportObject()));

@@ -11,7 +11,7 @@ from function_lengths import functions
 
 STANDARD = {"cstddef", "cstdint", "cstring", "type_traits", "limits", "utility"}
 INTRINSICS = {"immintrin.h", "xmmintrin.h", "smmintrin.h", "avxintrin.h", "avx2intrin.h", "f16cintrin.h", "fmaintrin.h", "arm_neon.h",
-              "intrin.h"}
+              "wasm_simd128.h", "intrin.h"}
 INTRINSIC_PLACES = ("netsuke/simd/", "netsuke/core/atomic.hpp")
 PROCESSOR, PROCESSOR_PLACE = "sys/auxv.h", "netsuke/simd/isa.hpp"  # what an AArch64 processor can do, on Linux and Android
 LONGEST_FILE = 450

@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 #include "equal_bits.hpp"
 
-#if defined(__x86_64__) || defined(__aarch64__)
+#if defined(__x86_64__) || defined(__aarch64__) || defined(__wasm_simd128__)
 TEST_CASE("kernels: the scalar and the vector build give the same bits, and share no symbol") {
   const std::vector<bits_case> scalar = results_scalar(), vector = results_vector();
   REQUIRE(scalar.size() == vector.size());

@@ -29,6 +29,7 @@ struct mask {
 /// registers without a spill, 97 % of the FMA peak (docs/decisions/kernels.md).
 struct tuning {
   static constexpr bool loads_inputs_first = false;  ///< compilers hold the inputs of all rows of a GEMM tile at once
+  static constexpr bool keeps_order = false;         ///< compilers leave multiply-adds in the order of the source
   static constexpr int max_gemm_rows = 16;           ///< of a GEMM tile, whatever its registers allow
   static constexpr int max_narrow_rows = 8;          ///< the same for panels of 8 columns
   static constexpr int max_widened_sums = 64;        ///< of a tile of bytes whose products are not added at once

@@ -31,6 +31,7 @@ struct mask {
 /// parts of registers as cheap as whole ones.
 struct tuning {
   static constexpr bool loads_inputs_first = false;  ///< compilers hold the inputs of all rows of a GEMM tile at once
+  static constexpr bool keeps_order = false;         ///< compilers leave multiply-adds in the order of the source
   static constexpr int max_gemm_rows = 10;           ///< of a GEMM tile, whatever its registers allow
   static constexpr int max_narrow_rows = 12;         ///< the same for panels of 8 columns
   static constexpr int max_widened_sums = 64;        ///< of a tile of bytes whose products are not added at once

@@ -33,6 +33,8 @@
 #if defined(__linux__)
 #include <sys/auxv.h>
 #endif
+#elif defined(NSK_ISA_WASM)
+#include <wasm_simd128.h>
 #endif
 #if defined(_MSC_VER) && !defined(__clang__)
 #include <intrin.h>
@@ -87,10 +89,26 @@ inline bool rounds_products() {
 #elif defined(NSK_ISA_NEON)
   const float32x4_t x = vdupq_n_f32(a);
   return vgetq_lane_f32(vaddq_f32(vmulq_f32(x, x), vdupq_n_f32(c)), 0) == 0.0f;
+#elif defined(NSK_ISA_WASM)
+  const v128_t x = wasm_f32x4_splat(a);
+  return wasm_f32x4_extract_lane(wasm_f32x4_add(wasm_f32x4_mul(x, x), wasm_f32x4_splat(c)), 0) == 0.0f;
 #else
   return a * a + c == 0.0f;
 #endif
 }
+#if defined(NSK_ISA_WASM) && defined(__wasm_relaxed_simd__)
+/// Returns whether this engine rounds relaxed multiply-adds once, in all lanes: those of one engine are all alike.
+/// Source: WebAssembly specification, "Relaxed Operations".
+inline bool fuses_relaxed_products() {
+  const volatile float near_one = 1.000244140625f, rounded_square = 1.00048828125f;  // 1 + 2^-12, 1 + 2^-11
+  const v128_t x = wasm_f32x4_splat(near_one), square = wasm_f32x4_splat(rounded_square),
+               rest = wasm_f32x4_const_splat(5.9604644775390625e-8f);  // 2^-24
+  const v128_t sum = wasm_f32x4_relaxed_madd(x, x, wasm_f32x4_neg(square)),
+               difference = wasm_f32x4_relaxed_nmadd(x, x, square);
+  return wasm_i32x4_all_true(wasm_f32x4_eq(sum, rest)) &&
+         wasm_i32x4_all_true(wasm_f32x4_eq(difference, wasm_f32x4_neg(rest)));
+}
+#endif
 }
 }
 NSK_END
@@ -181,8 +199,9 @@ inline bool has_native_dot4() {
 
 /// Returns whether this machine and its operating system can run the instruction set of this translation unit, and
 /// whether it was compiled so that products are rounded (false: add -ffp-contract=on to its compiler flags). Ask it
-/// before anything else when one program carries several builds of the library. Source: Intel SDM volume 1,
-/// section 14.3.
+/// before anything else when one program carries several builds of the library. A WebAssembly module that is compiled
+/// with -mrelaxed-simd answers false where an engine does not fuse multiply-adds: load one compiled without. Source:
+/// Intel SDM volume 1, section 14.3.
 inline bool cpu_supports() {
 #if defined(__clang__)
   simd::impl::require_templates_in_place<int>();
@@ -199,6 +218,8 @@ inline bool cpu_supports() {
   constexpr std::uint32_t f_dq_bw_vl = (1u << 16) | (1u << 17) | (1u << 30) | (1u << 31);
   if ((saved & 0xe6u) != 0xe6u || (extended & f_dq_bw_vl) != f_dq_bw_vl) return false;
 #endif
+#elif defined(NSK_ISA_WASM) && defined(__wasm_relaxed_simd__)
+  if (!simd::impl::fuses_relaxed_products()) return false;
 #endif
   return simd::impl::rounds_products();
 }

@@ -53,6 +53,8 @@
 #include <netsuke/simd/avx512.hpp>
 #elif defined(NSK_ISA_NEON)
 #include <netsuke/simd/neon.hpp>
+#elif defined(NSK_ISA_WASM)
+#include <netsuke/simd/wasm.hpp>
 #else
 #include <netsuke/simd/scalar.hpp>
 #endif

@@ -57,6 +57,12 @@ inline gemm_panel<Weight> slice_of_panels(const gemm_weights<Weight>& w, int ind
   return p;
 }
 
+/// Whether registers hold the sums of `rows` rows by `panels` panels, and what is multiplied.
+constexpr bool fit_registers(int rows, int panels) {
+  using simd::f32;
+  return f32::lanes == 1 || rows * panels * panel_width / f32::lanes + rows + 1 <= f32::registers;
+}
+
 /// Whole panels of 16 from `index` on, several at once, for 1 to gemv_max_rows rows; returns the first panel left
 /// over.
 template <class Kernels, class Weight>
@@ -64,12 +70,15 @@ inline int gemv_panels(int count, const gemm_runs& runs, const gemm_weights<Weig
                        const tile_row* rows, const tile_epilogue<Kernels>& e) {
   const std::ptrdiff_t stride = panel_width * (static_cast<std::ptrdiff_t>(w.depth) + weights_per_bias<Weight>);
   const int whole = index + whole_panels(w.channels, w.first_channel, index, begin, end);
+  if (!fit_registers(count, 2)) return index;
   while (index + 1 < whole) {
     const gemm_panel<Weight> p = slice_of_panel(w, index, begin, end);
-    const bool four = count == 1 && index + 4 <= whole;
-    if (four) gemv_panels_rows<1, 4>(runs, p, stride, rows, e);
+    const bool four = fit_registers(1, 4) && count == 1 && index + 4 <= whole;
+    if constexpr (fit_registers(1, 4))
+      if (four) gemv_panels_rows<1, 4>(runs, p, stride, rows, e);
     if (!four && count == 1) gemv_panels_rows<1, 2>(runs, p, stride, rows, e);
-    if (count == 2) gemv_panels_rows<2, 2>(runs, p, stride, rows, e);
+    if constexpr (fit_registers(2, 2))
+      if (count == 2) gemv_panels_rows<2, 2>(runs, p, stride, rows, e);
     index += four ? 4 : 2;
   }
   return index;

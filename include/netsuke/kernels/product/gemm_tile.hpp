@@ -79,15 +79,17 @@ template <int Width>
 inline constexpr bool half_tail = Width % simd::f32::lanes != 0;
 
 /// Rows of the register tile for panels of Width columns: accumulators, one line of weights and one input, or one of
-/// each row, fill the registers.
+/// each row, fill the registers; or where compilers keep the order, inputs of all rows and one register of weights.
 template <int Width>
 constexpr int gemm_tile_rows() {
   using simd::f32;
   constexpr int vectors = (Width + f32::lanes - 1) / f32::lanes;
   constexpr int rows = simd::tuning::loads_inputs_first ? (f32::registers - vectors) / (vectors + 1)
                                                         : (f32::registers - vectors - 1) / vectors;
+  constexpr int by_inputs = simd::tuning::keeps_order ? (f32::registers - 1) / (vectors + 1) : 0,
+                fit = by_inputs > rows ? by_inputs : rows;
   constexpr int maximum = Width == 8 ? simd::tuning::max_narrow_rows : simd::tuning::max_gemm_rows;
-  return rows < 1 ? 1 : rows > maximum ? maximum : rows;
+  return fit < 1 ? 1 : fit > maximum ? maximum : fit;
 }
 /// Fewest rows of a register tile, but for a single row: fewer would take as long (a core waits for about eight
 /// chains), and almost any number of rows can be cut into tiles between these two. Of the widest tiles, which have most
@@ -129,6 +131,29 @@ NSK_INLINE void resume_sums(simd::f32 (&sum)[Rows][Vectors], const tile_row* row
   });
 }
 
+/// Whether a tile holds the inputs of all its rows and one register of weights at a time: the weights of all its
+/// columns, and one input, would not fit.
+template <int Rows, int Vectors>
+constexpr bool holds_inputs() {
+  return simd::tuning::keeps_order && Rows * Vectors + Vectors + 1 > simd::f32::registers;
+}
+
+/// Adds the products of one k to the sums of a tile that holds_inputs: of one panel, whose weights are at `from`,
+/// `stride` apart from one k to the next.
+template <int Rows, int Vectors, class Weight>
+NSK_INLINE void multiply_inputs(simd::f32 (&sum)[Rows][Vectors], const float* const (&row)[Rows], std::ptrdiff_t k,
+                                const Weight* from, panel_slice<Weight>& part, std::ptrdiff_t stride) {
+  using simd::f32, simd::unroll;
+  f32 a[Rows];
+  unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA { a[r] = simd::broadcast(row[r] + k); });
+  unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA {
+    const f32 w = simd::load_weights(from + v * f32::lanes);
+    if constexpr (std::is_same<Weight, half_bits>::value) simd::store(&part.widened[v * f32::lanes].value, w);
+    unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA { sum[r][v] = simd::fma(a[r], w, sum[r][v]); });
+  });
+  if constexpr (std::is_same<Weight, half_bits>::value) part.widened += stride;
+}
+
 /// Adds the products of one tile to its sums. All rows share runs, panel and stride. With Prefetch it prefetches
 /// from `prefetch_at` on. 8 columns behind the last whole register of 16 are computed as such: some processors take
 /// half the time.
@@ -148,19 +173,23 @@ NSK_INLINE void accumulate(simd::f32 (&sum)[Rows][Vectors], const gemm_runs& run
                        prefetch_stride = p.prefetch_stride,
                        panel_bytes = panel_stride * static_cast<std::ptrdiff_t>(sizeof(Weight));
   const auto multiply = [&](std::ptrdiff_t k, const Weight* from) NSK_INLINE_LAMBDA {
-    f32 w[Vectors];
-    unroll<whole>([&](auto v)
-                      NSK_INLINE_LAMBDA { w[v] = simd::load_weights(from + column_offset<Width>(v, panel_stride)); });
-    if constexpr (low) w[whole] = simd::load_weights_low(from + whole * f32::lanes);
-    if constexpr (std::is_same<Weight, half_bits>::value) {
-      unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA { simd::store(&part.widened[v * f32::lanes].value, w[v]); });
-      part.widened += several ? Width : stride;
+    if constexpr (holds_inputs<Rows, Vectors>()) {
+      multiply_inputs(sum, row, k, from, part, stride);
+    } else {
+      f32 w[Vectors];
+      unroll<whole>([&](auto v)
+                        NSK_INLINE_LAMBDA { w[v] = simd::load_weights(from + column_offset<Width>(v, panel_stride)); });
+      if constexpr (low) w[whole] = simd::load_weights_low(from + whole * f32::lanes);
+      if constexpr (std::is_same<Weight, half_bits>::value) {
+        unroll<Vectors>([&](auto v) NSK_INLINE_LAMBDA { simd::store(&part.widened[v * f32::lanes].value, w[v]); });
+        part.widened += several ? Width : stride;
+      }
+      unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA {
+        const f32 a = low ? simd::broadcast_low(row[r] + k) : simd::broadcast(row[r] + k);
+        unroll<whole>([&](auto v) NSK_INLINE_LAMBDA { sum[r][v] = simd::fma(a, w[v], sum[r][v]); });
+        if constexpr (low) sum[r][whole] = simd::fma_low(a, w[whole], sum[r][whole]);
+      });
     }
-    unroll<Rows>([&](auto r) NSK_INLINE_LAMBDA {
-      const f32 a = low ? simd::broadcast_low(row[r] + k) : simd::broadcast(row[r] + k);
-      unroll<whole>([&](auto v) NSK_INLINE_LAMBDA { sum[r][v] = simd::fma(a, w[v], sum[r][v]); });
-      if constexpr (low) sum[r][whole] = simd::fma_low(a, w[whole], sum[r][whole]);
-    });
   };
   std::ptrdiff_t line = 0;
   if constexpr (is_part<Weight>) line = part.offset;
