@@ -4,7 +4,7 @@
 
   bench/compile_times.py [MODEL.nsk] [--rounds 3] [--compilers g++ clang++]
 
-Compiles at -O2 the umbrella alone, a session of every operator, and with MODEL one of the settings that `nsk inspect --settings` prints for
+Compiles at -O2 the umbrella alone, the default session, one of every operator, and with MODEL one of the settings that `nsk inspect --settings` prints for
 it. Processor time (user and system) of the best of the rounds, and the largest memory. Needs the nsk binary (NSK_TOOL, default build/nsk).
 """
 import argparse
@@ -33,7 +33,8 @@ float use(nsk::span<const std::byte> file, nsk::span<std::byte> memory) {
 
 def sources(folder, model):
     everything = "#include <netsuke/all_ops.hpp>\n" + USE % "nsk::all_settings"
-    found = {"umbrella": "#include <netsuke/netsuke.hpp>\n", "every operator": everything}
+    default = "#include <netsuke/netsuke.hpp>\n" + USE % "nsk::default_settings"
+    found = {"umbrella": "#include <netsuke/netsuke.hpp>\n", "default session": default, "every operator": everything}
     if model:
         settings = subprocess.run([TOOL, "inspect", model, "--settings"], capture_output=True, text=True, check=True).stdout
         found["printed settings"] = settings + USE % re.search(r"struct (\w+)", settings).group(1)

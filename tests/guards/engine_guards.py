@@ -13,6 +13,7 @@ from common import REPOSITORY, compile_file, compilers, first_lines, has_avx512,
 
 SIZE_LIMIT = 140 * 1024
 INTEGER_LIMIT = 40 * 1024
+DEFAULT_LIMIT = 410_000
 TOOL = os.environ.get("NSK_TOOL", str(REPOSITORY / "build" / "nsk"))
 SHARED = pathlib.Path(os.environ.get("NSK_MODELS", REPOSITORY.parent / "shared" / "models"))
 # A model that is always there, converted for a small image; and the face detector, whose program size is promised.
@@ -243,6 +244,20 @@ def integer_size(tree):
     return violations
 
 
+def default_size(tree):
+    """The default session stays small: it is in programs that do not say which operators they need. Time to compile goes with it (bench/compile_times.py)."""
+    compiler = compilers()[0]
+    with scratch_folder() as folder:
+        source = steady_file(tree, "default_session.cpp", "#include <netsuke/netsuke.hpp>\ntemplate class nsk::session<nsk::default_settings>;\n")
+        output = pathlib.Path(folder) / "session.o"
+        said = compile_file(compiler, source, output, tree, ["-std=c++17", "-O2", "-DNDEBUG", "-fno-exceptions", "-fno-rtti"])
+        if said:
+            return [first_lines(said)]
+        found = int(run(["size", output]).stdout.splitlines()[1].split()[3])
+    print(f"  {compiler}: {found} bytes")
+    return [f"{compiler}: the default session has {found} bytes, at most {DEFAULT_LIMIT}"] if found > DEFAULT_LIMIT else []
+
+
 def seed_heap(tree):
     tree.replace("run/session.hpp", r"^  void run\(\) \{$", "  void run() {\n    { void* volatile p = __builtin_malloc(64); __builtin_free(p); }")
 
@@ -267,6 +282,7 @@ GUARDS = {
          lambda t: t.replace("version.hpp", r"v##a##_##b##_##c##_##d", "v##a##_##b##_##c"))]),
     "indirect_calls": (indirect_calls, [("a call through a pointer in run()", seed_call)]),
     "size": (size, [("a table of 300 kB", seed_size)]),
+    "default_size": (default_size, [("a table of 300 kB", seed_size)]),
     "integer_size": (integer_size, [
         ("code for weights that the model does not have",
          lambda t: t.replace("ops/impl/quad_rules.hpp", r"<runs_unsafe_quads<Settings>, runs_weight_offsets<Settings>>", "<true, true>")),

@@ -48,6 +48,41 @@ NSK_INLINE void combine_rows(Op op, const lines& a, const lines& b, const target
   }
 }
 
+/// The first n floats of a vector; n is at most f32::lanes.
+NSK_INLINE f32 load_first(const float* p, int n) { return n == f32::lanes ? simd::load(p) : simd::load_partial(p, n); }
+NSK_INLINE void store_first(float* p, int n, f32 x) {
+  n == f32::lanes ? simd::store(p, x) : simd::store_partial(p, n, x);
+}
+/// combine_rows() for long operations, with one copy of them for each kind of operands: they take far longer than the
+/// tests of each vector.
+template <class Op>
+NSK_INLINE void combine_rows_long(Op op, const lines& a, const lines& b, const target& to, const extent& size,
+                                  const epilogue* clip) {
+  for (std::ptrdiff_t r = 0; r < size.rows; ++r) {
+    const float *left = a.data + r * a.next, *right = b.data + r * b.next;
+    float* out = to.data + r * to.next;
+    const auto combine = [&](auto f) NSK_INLINE_LAMBDA {
+      for (std::ptrdiff_t i = 0; i < size.count; i += f32::lanes) {
+        const int n = size.count - i < f32::lanes ? static_cast<int>(size.count - i) : f32::lanes;
+        store_first(out + i, n, f(i, n));
+      }
+    };
+    if (a.repeated) {
+      const f32 constant = simd::broadcast(left);
+      combine([&](std::ptrdiff_t i, int n) NSK_INLINE_LAMBDA { return op(constant, load_first(right + i, n)); });
+    } else if (b.repeated) {
+      const f32 constant = simd::broadcast(right);
+      combine([&](std::ptrdiff_t i, int n) NSK_INLINE_LAMBDA { return op(load_first(left + i, n), constant); });
+    } else {
+      combine([&](std::ptrdiff_t i, int n)
+                  NSK_INLINE_LAMBDA { return op(load_first(left + i, n), load_first(right + i, n)); });
+    }
+    if (clip == nullptr) continue;
+    const f32 low = simd::splat(clip->alpha), high = simd::splat(clip->beta);
+    map_line([&](f32 z) NSK_INLINE_LAMBDA { return simd::clamp(z, low, high); }, out, out, size.count);
+  }
+}
+
 NSK_NOINLINE inline void combine_lines(binary_kind kind, const lines& a, const lines& b, const target& to,
                                        const extent& size, const epilogue* clip) {
   switch (kind) {
@@ -66,13 +101,13 @@ NSK_NOINLINE inline void combine_lines(binary_kind kind, const lines& a, const l
     case binary_kind::prelu:
       return combine_rows([](f32 x, f32 y) NSK_INLINE_LAMBDA { return math::leaky_relu(x, y); }, a, b, to, size, clip);
     case binary_kind::pow:
-      return combine_rows([](f32 x, f32 y) NSK_INLINE_LAMBDA { return math::pow(x, y); }, a, b, to, size, clip);
+      return combine_rows_long([](f32 x, f32 y) NSK_INLINE_LAMBDA { return math::pow(x, y); }, a, b, to, size, clip);
     case binary_kind::atan2:
-      return combine_rows([](f32 x, f32 y) NSK_INLINE_LAMBDA { return math::atan2(x, y); }, a, b, to, size, clip);
+      return combine_rows_long([](f32 x, f32 y) NSK_INLINE_LAMBDA { return math::atan2(x, y); }, a, b, to, size, clip);
     case binary_kind::mod:
-      return combine_rows([](f32 x, f32 y) NSK_INLINE_LAMBDA { return math::mod(x, y); }, a, b, to, size, clip);
+      return combine_rows_long([](f32 x, f32 y) NSK_INLINE_LAMBDA { return math::mod(x, y); }, a, b, to, size, clip);
     case binary_kind::fmod:
-      return combine_rows([](f32 x, f32 y) NSK_INLINE_LAMBDA { return math::fmod(x, y); }, a, b, to, size, clip);
+      return combine_rows_long([](f32 x, f32 y) NSK_INLINE_LAMBDA { return math::fmod(x, y); }, a, b, to, size, clip);
   }
 }
 
