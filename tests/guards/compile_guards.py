@@ -7,6 +7,7 @@ import re
 from common import GUARDS as GUARDS_FOLDER
 from common import (REPOSITORY, FOREIGN_MACROS, READ_WHOLE, STRICT, Skipped, aarch64_compilers, compile_file, compilers, first_lines, is_clang, library_flags, on_aarch64,
                     parallel, run, scratch_folder)
+from target_guards import FLATBUFFERS, MINGW_GXX, alone, compile_for, installed
 
 REGION_FILES = ("netsuke/simd/begin.hpp", "netsuke/simd/end.hpp", "netsuke/core/hide_macros.hpp", "netsuke/core/restore_macros.hpp")
 # Written for one instruction set: compiled for that one only. tests/isa/run_wasm.py compiles those of WebAssembly.
@@ -107,7 +108,7 @@ def precompiled(tree, folder, compiler, blocks):
 
 
 def documents(tree):
-    """Every C++ block of the documents is a translation unit that compiles strictly."""
+    """Every C++ block of the documents is a translation unit that compiles strictly, here and for Windows."""
     jobs = []
     for document in [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").rglob("*.md"))]:
         for number, block in enumerate(re.findall(r"^```cpp\n(.*?)^```$", document.read_text(), re.MULTILINE | re.DOTALL), 1):
@@ -115,15 +116,20 @@ def documents(tree):
             if tree.root == REPOSITORY or "run_tile" in block:
                 jobs.append((f"{document.name}, block {number}", block))
     compiler = compilers()[-1]  # one: what differs between compilers is checked header by header
+    mingw = installed(MINGW_GXX, "g++-mingw-w64-x86-64-posix") if tree.root == REPOSITORY else None
     with scratch_folder() as folder:
         read_once = precompiled(tree, folder, compiler, [block for _, block in jobs])
+        headers_alone = alone(folder, FLATBUFFERS)
 
         def attempt(job):
             name, block = job
             source = pathlib.Path(folder) / (re.sub(r"\W+", "_", name) + ".cpp")
             source.write_text(block)
             done = run([compiler, f"-I{tree.include}", *library_flags(compiler), *STRICT, "-fsyntax-only", *read_once.get(own_includes(block), []), source])
-            return f"{name}:\n      {first_lines(done.stderr)}" if done.returncode else None
+            if done.returncode:
+                return f"{name}:\n      {first_lines(done.stderr)}"
+            said = compile_for(tree, headers_alone, mingw, [source], ["-fsyntax-only"]) if mingw else ""
+            return f"{name}, {mingw[0]}:\n      {first_lines(said)}" if said else None
 
         return [v for v in parallel(attempt, jobs) if v] if jobs else ["no C++ block was found"]
 
