@@ -7,11 +7,11 @@ set -euo pipefail
 
 packages=(g++ clang cmake ninja-build meson ccache pkg-config libflatbuffers-dev flatbuffers-compiler libprotozero-dev libcli11-dev
           nlohmann-json3-dev libstb-dev libtbb-dev doctest-dev python3 python3-venv binutils ca-certificates)
-# The NEON build is tested on an emulator, layout by the version that wrote it; what is not there is skipped, and says so.
+# The NEON build is tested on an emulator, its inner loops by llvm-mca; layout by the version that wrote it; what is not there is skipped, and says so.
 # Headers and programs of machines with 32-bit pointers and of Windows are tested with the other two compilers and zig.
 # The GPU path is tested on Mesa's software drivers, with the compilers of shading languages; its window with SDL2, on a screen in memory.
 # The package for Unity is compiled by Mono's compiler, and runs on Mono and on the .NET of a Python package.
-optional_packages=(g++-aarch64-linux-gnu qemu-user clang-format-14 g++-arm-linux-gnueabihf g++-mingw-w64-x86-64-posix
+optional_packages=(g++-aarch64-linux-gnu qemu-user llvm-19 clang-format-14 g++-arm-linux-gnueabihf g++-mingw-w64-x86-64-posix
                    mesa-vulkan-drivers libvulkan-dev vulkan-validationlayers glslang-tools glslc spirv-tools spirv-cross
                    libegl-dev libgl-dev libgles-dev libegl-mesa0 libgl1-mesa-dri
                    libsdl2-dev xvfb xauth
