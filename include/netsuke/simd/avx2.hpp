@@ -32,7 +32,6 @@ struct tuning {
   static constexpr bool keeps_order = false;         ///< compilers leave multiply-adds in the order of the source
   static constexpr int max_gemm_rows = 16;           ///< of a GEMM tile, whatever its registers allow
   static constexpr int max_narrow_rows = 8;          ///< the same for panels of 8 columns
-  static constexpr int max_widened_sums = 64;        ///< of a tile of bytes whose products are not added at once
   static constexpr int gemm_steps = 1;         ///< k between tests of a GEMM loop, which take ports of multiply-adds
   static constexpr int block_columns = 24;     ///< of results that wait for their functions, in whole registers
   static constexpr bool stores_parts = false;  ///< a register that is partly stored costs no more than a whole one

@@ -37,6 +37,7 @@ NSK_INLINE f32 fma_low(f32 a, f32 b, f32 c) { return fma(a, b, c); }
 
 #if !defined(NSK_ISA_NEON)
 inline constexpr bool dots_leave_out = false;
+inline constexpr int max_widened_sums = 64;
 NSK_INLINE i32 add_left_out(i32 sum, i32) { return sum; }
 #endif
 

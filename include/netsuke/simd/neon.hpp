@@ -24,14 +24,12 @@ struct mask {
 };
 
 /// What kernels choose for this instruction set. Measured on its code: compilers load the inputs of
-/// all rows first, so 5 rows of a panel of 16 and 3 of one of 24 spill nothing; nor do 3 rows of 16 sums of bytes
-/// (docs/decisions/kernels.md).
+/// all rows first, so 5 rows of a panel of 16 and 3 of one of 24 spill nothing (docs/decisions/kernels.md).
 struct tuning {
   static constexpr bool loads_inputs_first = true;  ///< compilers hold the inputs of all rows of a GEMM tile at once
   static constexpr bool keeps_order = false;        ///< compilers leave multiply-adds in the order of the source
   static constexpr int max_gemm_rows = 16;          ///< of a GEMM tile, whatever its registers allow
   static constexpr int max_narrow_rows = 8;         ///< the same for panels of 8 columns
-  static constexpr int max_widened_sums = 12;       ///< of a tile of bytes whose products are not added at once
   static constexpr int gemm_steps = 1;         ///< k between tests of a GEMM loop, which take ports of multiply-adds
   static constexpr int block_columns = 24;     ///< of results that wait for their functions, in whole registers
   static constexpr bool stores_parts = false;  ///< a register that is partly stored costs no more than a whole one
@@ -213,6 +211,7 @@ NSK_INLINE void prefetch(const void* p) {
 NSK_INLINE i32 load_quads(const std::int8_t* p) { return {vreinterpretq_s32_s8(vld1q_s8(p))}; }
 /// NEON multiplies bytes of one kind: inputs are made signed by taking off 128.
 inline constexpr bool dots_leave_out = true;
+inline constexpr int max_widened_sums = 12;
 NSK_INLINE i32 add_left_out(i32 sum, i32 w) {
   return {vaddq_s32(sum.v, vshlq_n_s32(vpaddlq_s16(vpaddlq_s8(vreinterpretq_s8_s32(w.v))), 7))};
 }

@@ -22,6 +22,7 @@
 ///   `has_native_dot4()`. `load_quads` reads a quad per lane, `broadcast_quad` one for all, as an `a` alone. Where
 ///   `dots_leave_out`, all three are too small by 128 * (w[0] + ... + w[3]), which `add_left_out(sum, w)` adds: it
 ///   depends on the weights alone, so that one sum serves all rows. What overflows on the way wraps around.
+/// - `max_widened_sums`: how many sums of `dot4` and `dot4_narrow` compilers keep in registers beside what these take.
 /// - `add_bytes(sum, p)` adds 4 * lanes bytes to the sum of all lanes, in lanes of its own choice.
 /// - `interleave_quads(row, quads)` makes quads of the bytes that four rows have for 4 * lanes channels. Channel c is
 ///   lane `place_of_channel(c) % lanes` of vector `place_of_channel(c) / lanes`; four from a multiple of 4 on are

@@ -25,14 +25,14 @@ namespace impl {
 
 /// What adds the products of a quad, the registers that it needs besides the sums, and how many of these it serves.
 struct exact_quads {
-  static constexpr int weights = 2, others = 3, max_sums = simd::tuning::max_widened_sums;
+  static constexpr int weights = 2, others = 3, max_sums = simd::max_widened_sums;
   template <class Quads>
   static NSK_INLINE simd::i32 add(simd::i32 sum, Quads a, simd::i32 w) {
     return simd::dot4(sum, a, w);
   }
 };
 struct dot4_narrow {
-  static constexpr int weights = 1, others = 2, max_sums = simd::tuning::max_widened_sums;
+  static constexpr int weights = 1, others = 2, max_sums = simd::max_widened_sums;
   template <class Quads>
   static NSK_INLINE simd::i32 add(simd::i32 sum, Quads a, simd::i32 w) {
     return simd::dot4_narrow(sum, a, w);
