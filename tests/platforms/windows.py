@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "models" / "support"))
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
@@ -32,10 +33,20 @@ class Windows:
     def __init__(self, program, folder):
         self.program = program
         self.environment = dict(os.environ, WINEPREFIX=str(folder / "prefix"), WINEDEBUG="-all", WINEDLLOVERRIDES="mscoree,mshtml=", LC_ALL="C.UTF-8")
+        self("--version", cwd=folder)  # makes the prefix, and says so
 
     def __call__(self, *arguments, cwd):
         done = subprocess.run([WINE, str(self.program), *map(str, arguments)], cwd=cwd, capture_output=True, env=self.environment, timeout=600)
         return done.returncode, done.stdout, done.stderr
+
+    def hold(self, name, cwd):
+        """Starts a program of Windows that writes to a file for some seconds. Returns it when the file is there."""
+        holder = subprocess.Popen([WINE, "cmd", "/c", f"ping -n 20 127.0.0.1 > {name}"], cwd=cwd, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=self.environment)
+        for _ in range(100):
+            if (cwd / name).exists():
+                break
+            time.sleep(0.1)
+        return holder
 
 
 def here(*arguments, cwd):
@@ -70,7 +81,7 @@ def conversions(windows, folder, sources):
         differences = compare(windows, folder, ["convert", source.name, "-o", "model.nsk", "--no-check", "--quiet"], ["model.nsk"])
         failures += differences
         good += not differences and (folder / "model.nsk").exists()
-        if not differences and (folder / "model.nsk").exists() and source in OWN:
+        if not differences and (folder / "model.nsk").exists() and source in AGENTS:
             failures += compare(windows, folder, ["inspect", "model.nsk"], [])
             failures += compare(windows, folder, ["json", "model.nsk", "-o", "model.json"], ["model.json", "model.weights"])
         (folder / source.name).unlink()
@@ -95,7 +106,7 @@ def paths(windows, folder):
     for place in (pathlib.Path(LETTERS), long):
         (folder / place).mkdir(parents=True, exist_ok=True)
         source, target = place / f"{LETTERS}.onnx", place / f"{LETTERS} out.nsk"
-        shutil.copy(OWN[0], folder / source)
+        shutil.copy(AGENTS[0], folder / source)
         failures += compare(windows, folder, ["convert", source, "-o", target, "--no-check", "--quiet"], [target])
         if not (folder / target).exists():
             failures.append(f"{target} was not written")
@@ -105,7 +116,7 @@ def paths(windows, folder):
 
 def protected(windows, folder):
     """A read-only file stays as it is, and so does what a failed command would have replaced."""
-    shutil.copy(OWN[0], folder / "source.onnx")
+    shutil.copy(AGENTS[0], folder / "source.onnx")
     kept = folder / "kept.nsk"
     kept.write_bytes(b"kept")
     kept.chmod(0o444)
@@ -115,8 +126,24 @@ def protected(windows, folder):
     code, _, error = windows("convert", "source.onnx", "-o", "kept.nsk", "--quiet", "--no-check", cwd=folder)
     if code != 0 or kept.read_bytes() == b"kept":
         failures.append(f"a file is not replaced: exit code {code}, {error!r}")
+    return failures + left_behind(folder)
+
+
+def left_behind(folder):
     left = [p.name for p in folder.iterdir() if p.name.startswith(".nsk-")]
-    return failures + ([f"left behind: {left}"] if left else [])
+    return [f"left behind: {left}"] if left else []
+
+
+def locked(windows, folder):
+    """A file that another program writes is replaced, or refused with the reason."""
+    shutil.copy(AGENTS[0], folder / "source.onnx")
+    holder = windows.hold("held.nsk", folder)
+    try:
+        code, _, error = windows("convert", "source.onnx", "-o", "held.nsk", "--quiet", "--no-check", cwd=folder)
+    finally:
+        holder.kill()
+    good = code == 0 or (code == 2 and b"another program uses it" in error and b"end that program" in error)
+    return ([] if good else [f"a file that another program writes: exit code {code}, {error!r}"]) + left_behind(folder)
 
 
 def main():
@@ -140,7 +167,7 @@ def main():
         windows = Windows(program, folder)
         work = folder / "work"
         work.mkdir()
-        failures = messages(windows, work) + paths(windows, work) + protected(windows, work) + conversions(windows, work, models())
+        failures = messages(windows, work) + paths(windows, work) + protected(windows, work) + locked(windows, work) + conversions(windows, work, models())
     return told(failures)
 
 

@@ -22,6 +22,7 @@ constexpr int max_links = 40;
   if (code == EINTR) refuse("interrupted while '" + path + "' was written. Nothing was left behind.");
   const char* cure = is_out_of_space(code) ? "free some space or write elsewhere"
                      : code == ENOENT      ? "make its directory first"
+                     : code == EBUSY       ? "end that program, or choose another name"
                                            : "choose a place that you may write to";
   refuse("cannot write '" + path + "': " + reason_of(code) + ". Nothing was left behind; " + cure + ".");
 }

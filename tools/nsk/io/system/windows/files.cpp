@@ -59,8 +59,10 @@ std::string reason_of(int code) {
 bool is_out_of_space(int code) { return code == ENOSPC || code == EFBIG; }
 
 int may_write(const std::string& path) {
-  const handle file(
-      CreateFileW(native_path(path).c_str(), GENERIC_WRITE, all_sharing, nullptr, OPEN_EXISTING, 0, nullptr));
+  const std::wstring native = native_path(path);
+  const DWORD attributes = GetFileAttributesW(native.c_str());
+  if (attributes != INVALID_FILE_ATTRIBUTES && (attributes & FILE_ATTRIBUTE_READONLY) != 0) return EACCES;
+  const handle file(CreateFileW(native.c_str(), GENERIC_WRITE, all_sharing, nullptr, OPEN_EXISTING, 0, nullptr));
   const int code = file.is_open() ? 0 : last_errno();
   return code == EBUSY ? 0 : code;  // it may be free when it is written
 }

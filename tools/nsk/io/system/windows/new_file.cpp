@@ -8,6 +8,16 @@
 #include "io/system/windows/native.hpp"
 
 namespace nsk::tool {
+namespace {
+
+/// Whether another program has the file open and shares it too little: such a file cannot be replaced, which
+/// MoveFileEx calls a missing right.
+bool is_in_use(const std::wstring& native) {
+  const handle alone(CreateFileW(native.c_str(), DELETE, 0, nullptr, OPEN_EXISTING, 0, nullptr));
+  return !alone.is_open() && last_errno() == EBUSY;
+}
+
+}
 
 struct new_file::state {
   std::string target;
@@ -71,7 +81,10 @@ int new_file::put_in_place(bool keep) {
     }
   }
   // A file system without ReplaceFile, or a target that went meanwhile.
-  if (MoveFileExW(from.c_str(), to.c_str(), MOVEFILE_REPLACE_EXISTING) == 0) return last_errno();
+  if (MoveFileExW(from.c_str(), to.c_str(), MOVEFILE_REPLACE_EXISTING) == 0) {
+    const int code = last_errno();
+    return code == EACCES && is_in_use(to) ? EBUSY : code;
+  }
   m->name.clear();
   return 0;
 }
