@@ -21,6 +21,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "models" / 
 from models import OWN, REPOSITORY, TOOL  # noqa: E402
 
 OWN_HEADERS = pathlib.Path(__file__).resolve().parent / "visual_cpp"
+EXAMPLES = REPOSITORY / "examples"
 LIBRARY = pathlib.Path(os.environ.get("NSK_MSVC_STL", "/usr/share/msvc-stl/stl/inc"))
 WINE = pathlib.Path("/usr/include/wine/wine")
 FLATBUFFERS = os.environ.get("NSK_FLATBUFFERS_INCLUDE_DIR", "/usr/include")
@@ -50,7 +51,8 @@ def sources(folder):
     subprocess.run([TOOL, "codegen", model, "-o", folder / "network.hpp", "--name", "network", "--quiet"], check=True)
     yield "network as source", written("network.cpp", '#include "network.hpp"\nvoid run(network::net& net) { net.run(); }\n'), True
     yield "C interface", REPOSITORY / "bindings" / "c" / "netsuke_c.cpp", False
-    for path in sorted([*(REPOSITORY / "examples").glob("*.cpp"), *(REPOSITORY / "examples").glob("*/main.cpp")]):
+    yield "kernels of the examples", EXAMPLES / "support" / "vision_engine.cpp", False
+    for path in sorted([*EXAMPLES.glob("*.cpp"), *EXAMPLES.glob("*/main.cpp")]):
         name = path.parent.name if path.name == "main.cpp" else path.stem
         if not name.startswith(NOT_ON_WINDOWS):
             yield f"example {name}", path, False
@@ -68,8 +70,10 @@ def compile_one(folder, source, target, standard, level):
     resource = said(COMPILER, "/clang:-print-resource-dir")[1].strip()
     system = [f"{resource}/include", OWN_HEADERS, LIBRARY, WINE / "msvcrt", WINE / "windows", folder / "headers"]
     command = [COMPILER, f"--target={target}-pc-windows-msvc", "-fms-compatibility-version=19.44", "/X", *(f"/imsvc{path}" for path in system), "-D_UCRT",
-               "/FIbefore.h", f"/std:{standard}", level, *FLAGS, f"/I{REPOSITORY / 'include'}", f"/I{REPOSITORY / 'examples'}", "/c", source,
-               f"/Fo{folder / 'object.obj'}"]
+               "/FIbefore.h", f"/std:{standard}", level, *FLAGS, f"/I{REPOSITORY / 'include'}", f"/I{EXAMPLES}", "/c",
+               f"/Fo{folder / 'object.obj'}", "--", source]
+    if source.is_relative_to(EXAMPLES) and source.parent.name != "support":  # as CMake does: kernels are compiled once
+        command.insert(command.index("/c"), "/FIsupport/vision_engine.hpp")
     code, text = said(*command)
     return "" if code == 0 else "\n".join(re.findall(r"^.*(?:error|fatal).*$", text, re.MULTILINE)[:5]) or text[-2000:]
 
