@@ -58,7 +58,7 @@ def compiled(folder, name, source, options, exact):
     model, header, module = (folder / f"{name}.{ending}" for ending in ("nsk", "hpp", "exact.wasm" if exact else "wasm"))
     must([TOOL, "convert", source, "-o", model, "--quiet", *options])
     header.write_text(must([TOOL, "inspect", "--settings", model]))
-    vectors = ["-msimd128"] if exact else ["-msimd128", "-mrelaxed-simd"]
+    vectors = ["-msimd128"] if exact else ["-msimd128", "-mrelaxed-simd", "-fno-vectorize", "-fno-slp-vectorize"]
     must([*zig_compiler("wasm32-wasi"), *vectors, "-std=c++17", "-O3", "-fno-exceptions", "-fno-rtti", "-DNDEBUG", "-DNSK_STOP(text)=__builtin_trap()",
           f'-DNSK_SETTINGS_HEADER="{header}"', f"-DNSK_SETTINGS={name}_settings", f"-I{REPOSITORY / 'include'}", "-isystem", alone(folder, FLATBUFFERS),
           "-mexec-model=reactor", "-Wl,--strip-all", REPOSITORY / "bench/web/network.cpp", "-o", module])

@@ -47,7 +47,7 @@ compile() {
     -mexec-model=reactor -Wl,--strip-all -Wl,--export=__heap_base "${includes[@]}" "$here/module.cpp" -o "$target/$name"
   echo "$name: $(wc -c <"$target/$name") bytes, $(gzip -9 -c "$target/$name" | wc -c) zipped"
 }
-compile networks.wasm -msimd128 -mrelaxed-simd
+compile networks.wasm -msimd128 -mrelaxed-simd -fno-vectorize -fno-slp-vectorize
 compile networks_exact.wasm -msimd128
 
 ${CXX:-g++} -std=c++17 -O2 "${includes[@]}" "$here/hashes.cpp" -o "$target/include/hashes"

@@ -12,7 +12,7 @@ from target_guards import FLATBUFFERS, MINGW_GXX, alone, compile_for, installed
 REGION_FILES = ("netsuke/simd/begin.hpp", "netsuke/simd/end.hpp", "netsuke/core/hide_macros.hpp", "netsuke/core/restore_macros.hpp")
 # Written for one instruction set: compiled for that one only. tests/isa/run_wasm.py compiles those of WebAssembly.
 ONE_ISA = {f"netsuke/simd/{name}.hpp": f"NSK_ISA_{name.upper()}" for name in ("scalar", "avx2", "avx512", "neon")}
-ONE_ISA.update({f"netsuke/simd/{name}.hpp": "NSK_ISA_WASM" for name in ("wasm", "wasm_fma")})
+ONE_ISA.update({f"netsuke/simd/{name}.hpp": "NSK_ISA_WASM" for name in ("wasm", "wasm_fma", "wasm_probe")})
 # They include nearly all others.
 WHOLE = ("netsuke/netsuke.hpp", "netsuke/all_ops.hpp", "netsuke/image.hpp")
 EMPTY = GUARDS_FOLDER / "empty.cpp"

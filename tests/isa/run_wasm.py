@@ -20,7 +20,7 @@ from common import STRICT, Skipped, Tree, compile_file, compilers, first_lines, 
 from engine_guards import OWN, converted, settings_flags  # noqa: E402
 from target_guards import FLATBUFFERS, alone, zig_compiler  # noqa: E402
 
-MODULES = {"relaxed": ["-msimd128", "-mrelaxed-simd"], "exact": ["-msimd128"]}
+MODULES = {"relaxed": ["-msimd128", "-mrelaxed-simd", "-fno-vectorize", "-fno-slp-vectorize"], "exact": ["-msimd128"]}
 FOLDERS = ("simd", "math", "format", "image", "kernels")  # tests/run starts threads, which the target lacks
 DOCTEST = pathlib.Path(os.environ.get("NSK_DOCTEST_INCLUDE_DIR") or "/usr/include") / "doctest"
 # Optimised just enough to run fast, as in run_engine.py. The target has neither exceptions, signals nor file streams.

@@ -34,7 +34,7 @@
 #include <sys/auxv.h>
 #endif
 #elif defined(NSK_ISA_WASM)
-#include <wasm_simd128.h>
+#include <netsuke/simd/wasm_probe.hpp>
 #endif
 #if defined(_MSC_VER) && !defined(__clang__)
 #include <intrin.h>
@@ -199,9 +199,9 @@ inline bool has_native_dot4() {
 
 /// Returns whether this machine and its operating system can run the instruction set of this translation unit, and
 /// whether it was compiled so that products are rounded (false: add -ffp-contract=on to its compiler flags). Ask it
-/// before anything else when one program carries several builds of the library. A WebAssembly module that is compiled
-/// with -mrelaxed-simd answers false where an engine does not fuse multiply-adds: load one compiled without. Source:
-/// Intel SDM volume 1, section 14.3.
+/// before anything else when one program carries several builds of the library. A WebAssembly module with relaxed SIMD
+/// answers false where the engine does not fuse multiply-adds, or plain loops are relaxed too (wasm_probe.hpp): load
+/// one without. Source: Intel SDM volume 1, section 14.3.
 inline bool cpu_supports() {
 #if defined(__clang__)
   simd::impl::require_templates_in_place<int>();
@@ -219,7 +219,7 @@ inline bool cpu_supports() {
   if ((saved & 0xe6u) != 0xe6u || (extended & f_dq_bw_vl) != f_dq_bw_vl) return false;
 #endif
 #elif defined(NSK_ISA_WASM) && defined(__wasm_relaxed_simd__)
-  if (!simd::impl::fuses_relaxed_products()) return false;
+  if (!simd::impl::fuses_relaxed_products() || !simd::impl::keeps_selects()) return false;
 #endif
   return simd::impl::rounds_products();
 }
