@@ -250,7 +250,7 @@ NSK_INLINE i32 dot4_narrow(i32 sum, i32 a, i32 w) {
   return {_mm512_add_epi32(sum.v, _mm512_madd_epi16(pairs, _mm512_set1_epi16(1)))};
 }
 NSK_INLINE i32 dot4_native(i32 sum, i32 a, i32 w) {
-#if defined(__GNUC__) || defined(__clang__)  // the intrinsic would want a target of its own for all its callers
+#if (defined(__GNUC__) || defined(__clang__)) && !defined(__m512)  // the intrinsic wants a target of its own
   __asm__("vpdpbusd %2, %1, %0" : "+v"(sum.v) : "v"(a.v), "v"(w.v));
   return sum;
 #else

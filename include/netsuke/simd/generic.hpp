@@ -95,7 +95,7 @@ NSK_INLINE std::ptrdiff_t opaque(std::ptrdiff_t x) {
 
 /// Returns a, which compilers then load once: g++ reads what several multiply-adds share from memory again for each.
 NSK_INLINE f32 in_register(f32 a) {
-#if defined(__GNUC__) && (defined(NSK_ISA_AVX2) || defined(NSK_ISA_AVX512))
+#if defined(__GNUC__) && (defined(NSK_ISA_AVX2) || (defined(NSK_ISA_AVX512) && !defined(__m512)))  // not emulated
   __asm__("" : "+v"(a.v));
 #endif
   return a;

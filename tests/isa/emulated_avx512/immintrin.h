@@ -64,6 +64,7 @@ NSK_EMULATED_INLINE void store(float* p, mask16 m, const floats& x) {
   for (int i = 0; i < 16; ++i)
     if (m >> i & 1) p[i] = x.at[i];
 }
+NSK_EMULATED_INLINE void store_words(void* p, const integers& x) { std::memcpy(p, x.at, sizeof x.at); }
 template <class F>
 NSK_EMULATED_INLINE floats two(const floats& a, const floats& b, F f) {
   return lanes<floats>([&](int i) { return f(a.at[i], b.at[i]); });
@@ -135,6 +136,68 @@ NSK_EMULATED_INLINE floats shuffled(const floats& a, const floats& b, int contro
 NSK_EMULATED_INLINE floats unpacked(const floats& a, const floats& b, int first) {
   return lanes<floats>([&](int i) { return (i % 2 == 0 ? a : b).at[i / 4 * 4 + first + i % 4 / 2]; });
 }
+/// What an instruction of SSE gives for each part of four lanes.
+template <class F>
+NSK_EMULATED_INLINE integers parts(const integers& a, const integers& b, F f) {
+  integers r;
+  const auto part = [](const integers& x, int i) {
+    return _mm_loadu_si128(reinterpret_cast<const __m128i*>(x.at + i));
+  };
+  for (int i = 0; i < 16; i += 4) _mm_storeu_si128(reinterpret_cast<__m128i*>(r.at + i), f(part(a, i), part(b, i)));
+  return r;
+}
+NSK_EMULATED_INLINE integers repeated(__m128i part) {
+  const integers none{};
+  return parts(none, none, [&](__m128i, __m128i) { return part; });
+}
+/// VPERMILPS: within each part, the lanes that the control names.
+NSK_EMULATED_INLINE floats permuted_parts(const floats& a, int control) { return shuffled(a, a, control); }
+/// VPERMPS, VPERMD and VPERMT2PS: the lanes that the indices name, of a, from 16 on of b.
+template <class R>
+NSK_EMULATED_INLINE R permuted(const R& a, const integers& indices, const R& b) {
+  return lanes<R>([&](int i) { return ((indices.at[i] & 16) != 0 ? b : a).at[indices.at[i] & 15]; });
+}
+NSK_EMULATED_INLINE integers with_halves(__m256i low, __m256i high) {
+  integers r;
+  std::memcpy(r.at, &low, 32);
+  std::memcpy(r.at + 8, &high, 32);
+  return r;
+}
+NSK_EMULATED_INLINE __m256i half(const integers& a, int number) {
+  return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(a.at + 8 * number));
+}
+NSK_EMULATED_INLINE __m128i quarter(const integers& a, int number) {
+  return _mm_loadu_si128(reinterpret_cast<const __m128i*>(a.at + 4 * number));
+}
+template <class Byte>
+NSK_EMULATED_INLINE integers widened_bytes(__m128i x) {
+  Byte bytes[16];
+  std::memcpy(bytes, &x, 16);
+  return lanes<integers>([&](int i) { return std::int32_t{bytes[i]}; });
+}
+/// VPMOVSDW: saturated to 16 bits.
+NSK_EMULATED_INLINE __m256i saturated_words(const integers& a) {
+  std::int16_t words[16];
+  for (int i = 0; i < 16; ++i)
+    words[i] = static_cast<std::int16_t>(a.at[i] < -32768 ? -32768 : a.at[i] > 32767 ? 32767 : a.at[i]);
+  return cast<__m256i>(words);
+}
+/// VPDPBUSD: adds the products of four unsigned bytes and four signed ones to each lane.
+NSK_EMULATED_INLINE integers with_products(const integers& sum, const integers& a, const integers& w) {
+  return lanes<integers>([&](int i) {
+    std::uint32_t lane = word(sum.at[i]);
+    for (int byte = 0; byte < 32; byte += 8)
+      lane += word(static_cast<std::uint8_t>(word(a.at[i]) >> byte) * static_cast<std::int8_t>(word(w.at[i]) >> byte));
+    return number(lane);
+  });
+}
+/// The lanes of the mask, of eight.
+NSK_EMULATED_INLINE void store_some(float* p, unsigned m, __m256 x) {
+  float all[8];
+  _mm256_storeu_ps(all, x);
+  for (int i = 0; i < 8; ++i)
+    if (m >> i & 1) p[i] = all[i];
+}
 }
 
 #define __m512 emulated_avx512::floats
@@ -148,7 +211,7 @@ NSK_EMULATED_INLINE floats unpacked(const floats& a, const floats& b, int first)
 #define _mm512_setzero_ps() NSK_EMULATED(set)(0.0f)
 #define _mm512_set1_epi32(x) NSK_EMULATED(set)(static_cast<std::int32_t>(x))
 #define _mm512_loadu_si512(p) emulated_avx512::cast<__m512i>(*reinterpret_cast<const std::int32_t(*)[16]>(p))
-#define _mm512_storeu_si512(p, a) std::memcpy(p, &(a), 64)
+#define _mm512_storeu_si512(p, a) NSK_EMULATED(store_words)(p, a)
 #define _mm512_maskz_cvtph_ps(m, h) NSK_EMULATED(only)(m, NSK_EMULATED(widened)(h))
 #define _mm512_maskz_cvtps_ph(m, a, mode) NSK_EMULATED(narrowed)(a)
 #define _mm512_add_ps(a, b) NSK_EMULATED(two)(a, b, [](float x, float y) { return x + y; })
@@ -199,3 +262,40 @@ NSK_EMULATED_INLINE floats unpacked(const floats& a, const floats& b, int first)
 #define _mm512_maskz_unpacklo_ps(m, a, b) NSK_EMULATED(only)(m, NSK_EMULATED(unpacked)(a, b, 0))
 #define _mm512_maskz_unpackhi_ps(m, a, b) NSK_EMULATED(only)(m, NSK_EMULATED(unpacked)(a, b, 2))
 #define _mm512_cvtss_f32(a) (a).at[0]
+#define NSK_EMULATED_PARTS(a, b, instruction) \
+  NSK_EMULATED(parts)(a, b, [&](__m128i x, __m128i y) { return static_cast<void>(y), instruction; })
+#define _mm512_adds_epi16(a, b) NSK_EMULATED_PARTS(a, b, _mm_adds_epi16(x, y))
+#define _mm512_madd_epi16(a, b) NSK_EMULATED_PARTS(a, b, _mm_madd_epi16(x, y))
+#define _mm512_maddubs_epi16(a, b) NSK_EMULATED_PARTS(a, b, _mm_maddubs_epi16(x, y))
+#define _mm512_max_epu8(a, b) NSK_EMULATED_PARTS(a, b, _mm_max_epu8(x, y))
+#define _mm512_min_epu8(a, b) NSK_EMULATED_PARTS(a, b, _mm_min_epu8(x, y))
+#define _mm512_packs_epi32(a, b) NSK_EMULATED_PARTS(a, b, _mm_packs_epi32(x, y))
+#define _mm512_packus_epi16(a, b) NSK_EMULATED_PARTS(a, b, _mm_packus_epi16(x, y))
+#define _mm512_sad_epu8(a, b) NSK_EMULATED_PARTS(a, b, _mm_sad_epu8(x, y))
+#define _mm512_shuffle_epi8(a, b) NSK_EMULATED_PARTS(a, b, _mm_shuffle_epi8(x, y))
+#define _mm512_subs_epi8(a, b) NSK_EMULATED_PARTS(a, b, _mm_subs_epi8(x, y))
+#define _mm512_unpackhi_epi16(a, b) NSK_EMULATED_PARTS(a, b, _mm_unpackhi_epi16(x, y))
+#define _mm512_unpackhi_epi8(a, b) NSK_EMULATED_PARTS(a, b, _mm_unpackhi_epi8(x, y))
+#define _mm512_unpacklo_epi16(a, b) NSK_EMULATED_PARTS(a, b, _mm_unpacklo_epi16(x, y))
+#define _mm512_unpacklo_epi8(a, b) NSK_EMULATED_PARTS(a, b, _mm_unpacklo_epi8(x, y))
+#define _mm512_slli_epi16(a, n) NSK_EMULATED_PARTS(a, a, _mm_slli_epi16(x, n))
+#define _mm512_srai_epi16(a, n) NSK_EMULATED_PARTS(a, a, _mm_srai_epi16(x, n))
+#define _mm512_srli_epi16(a, n) NSK_EMULATED_PARTS(a, a, _mm_srli_epi16(x, n))
+#define _mm512_set1_epi16(x) NSK_EMULATED(repeated)(_mm_set1_epi16(x))
+#define _mm512_set1_epi8(x) NSK_EMULATED(repeated)(_mm_set1_epi8(x))
+#define _mm512_setr_epi32(...) (emulated_avx512::integers{{__VA_ARGS__}})
+#define _mm512_setzero_si512() NSK_EMULATED(set)(std::int32_t{0})
+#define _mm512_castsi256_si512(a) NSK_EMULATED(with_halves)(a, _mm256_setzero_si256())
+#define _mm512_maskz_inserti64x4(m, a, b, part) NSK_EMULATED(with_halves)(NSK_EMULATED(half)(a, 0), b)
+#define _mm512_maskz_extracti64x4_epi64(m, a, part) NSK_EMULATED(half)(a, part)
+#define _mm512_maskz_extracti32x4_epi32(m, a, part) NSK_EMULATED(quarter)(a, part)
+#define _mm512_maskz_broadcast_i32x4(m, a) NSK_EMULATED(repeated)(a)
+#define _mm512_maskz_cvtepi8_epi32(m, a) NSK_EMULATED(widened_bytes)<std::int8_t>(a)
+#define _mm512_maskz_cvtepu8_epi32(m, a) NSK_EMULATED(widened_bytes)<std::uint8_t>(a)
+#define _mm512_maskz_cvtsepi32_epi16(m, a) NSK_EMULATED(saturated_words)(a)
+#define _mm512_maskz_permute_ps(m, a, control) NSK_EMULATED(permuted_parts)(a, control)
+#define _mm512_maskz_permutexvar_ps(m, indices, a) NSK_EMULATED(permuted)(a, indices, a)
+#define _mm512_maskz_permutexvar_epi32(m, indices, a) NSK_EMULATED(permuted)(a, indices, a)
+#define _mm512_permutex2var_ps(a, indices, b) NSK_EMULATED(permuted)(a, indices, b)
+#define _mm512_dpbusd_epi32(sum, a, w) NSK_EMULATED(with_products)(sum, a, w)
+#define _mm256_mask_storeu_ps(p, m, a) NSK_EMULATED(store_some)(p, m, a)
