@@ -14,7 +14,7 @@ import onnx
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from grids import Grid  # noqa: E402
-from models import plain_session  # noqa: E402
+from models import plain_session, require_exact_products  # noqa: E402
 
 RANDOM = np.random.default_rng(11)
 KINDS = (np.uint8, np.int8)
@@ -246,6 +246,7 @@ def differences(wanted):
 
 
 if __name__ == "__main__":
+    require_exact_products()
     count, wrong = differences(sys.argv[1] if len(sys.argv) > 1 else "")
     for what in wrong[:20]:
         print(f"differs from ONNX Runtime: {what}")

@@ -15,7 +15,7 @@ import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from models import must, nsk, told  # noqa: E402
+from models import must, nsk, told, require_exact_products  # noqa: E402
 
 F = np.float32
 LIMIT_S = 60
@@ -350,4 +350,5 @@ def main():
 
 
 if __name__ == "__main__":
+    require_exact_products()
     sys.exit(main())

@@ -13,7 +13,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from litert import interpreter_of  # noqa: E402
-from models import SAID_SKIPPED, SHARED, file_name, must, nsk  # noqa: E402
+from models import SAID_SKIPPED, SHARED, file_name, must, nsk, require_exact_products  # noqa: E402
 
 F = np.float32
 RANDOM = np.random.default_rng(7)
@@ -146,4 +146,5 @@ def main():
 
 
 if __name__ == "__main__":
+    require_exact_products()
     sys.exit(main())
