@@ -1,24 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* misuse MODEL.nsk SMALL.nsk AGENTS.nsk: everything that a caller can get wrong gives its status and a text, and
  * changes nothing. AGENTS has a batch. */
-#include "support.h"
-
-static int failures;
-
-static void expect(nsk_status actual, int32_t code, int32_t where, int line) {
-  if (actual.code == code && actual.where == where && strlen(nsk_status_text(code)) > 20) return;
-  ++failures;
-  fprintf(stderr, "misuse.c:%d: %s (where: %d), expected %s (where: %d)\n", line, nsk_status_name(actual.code),
-          (int)actual.where, nsk_status_name(code), (int)where);
-}
-#define EXPECT(code, where, call) expect((call), nsk_status_##code, (where), __LINE__)
-#define EXPECT_EQUAL(a, b)                                                   \
-  do {                                                                       \
-    if ((a) != (b)) {                                                        \
-      ++failures;                                                            \
-      fprintf(stderr, "misuse.c:%d: not equal: %s, %s\n", __LINE__, #a, #b); \
-    }                                                                        \
-  } while (0)
+#include "expect.h"
 
 typedef struct fixture {
   const char *path, *other_path, *agents_path;

@@ -1,24 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* misuse_parts IMAGE.nsk AGENTS.nsk: what a caller can get wrong with images, batches, logs and traces gives its
  * status, and changes nothing. */
-#include "support.h"
-
-static int failures;
-
-static void expect(nsk_status actual, int32_t code, int32_t where, int line) {
-  if (actual.code == code && actual.where == where && strlen(nsk_status_text(code)) > 20) return;
-  ++failures;
-  fprintf(stderr, "misuse_parts.c:%d: %s (where: %d), expected %s (where: %d)\n", line, nsk_status_name(actual.code),
-          (int)actual.where, nsk_status_name(code), (int)where);
-}
-#define EXPECT(code, where, call) expect((call), nsk_status_##code, (where), __LINE__)
-#define EXPECT_EQUAL(a, b)                                                         \
-  do {                                                                             \
-    if ((a) != (b)) {                                                              \
-      ++failures;                                                                  \
-      fprintf(stderr, "misuse_parts.c:%d: not equal: %s, %s\n", __LINE__, #a, #b); \
-    }                                                                              \
-  } while (0)
+#include "expect.h"
 
 enum { width = 48, height = 32 };
 static unsigned char pixels[height][width][4];
