@@ -15,7 +15,7 @@ from models import OWN, TOOL, must, nsk  # noqa: E402
 
 SVG = "{http://www.w3.org/2000/svg}"
 ESCAPE = "\x1b"
-COMMANDS = ["convert", "run", "inspect", "check", "bench", "profile"]
+COMMANDS = ["convert", "quantize", "run", "inspect", "check", "bench", "profile"]
 WIDEST = 120
 failures = []
 

@@ -171,7 +171,7 @@ void add_convert(command_line& line) {
   line.files.writes(command, "--report", o.report, "FILE.md",
                     "With --check: write the comparison as Markdown with a chart (FILE.md, FILE.svg)", {".svg"});
   add_target(command, o, nullptr,
-             "Large layers in bands of rows for caches of pc, pc-vnni, zen2-console, switch2, mobile; size: few bytes")
+             "Bands of rows for caches of pc, pc-vnni, zen2-console, switch2, mobile; size: few bytes")
       ->type_name("NAME");
   add_choice(
       command, "--weights", [&o = o](const std::string& how) { o.weights = weights_of(how); }, {"float", "fp16", "w8"},
@@ -199,9 +199,8 @@ void add_quantize(command_line& line) {
   add_images(command, o.images);
   add_choice(command, "--ranges", o.ranges, {"mse", "minmax", "percentile", "kl"},
              "Range of a tensor: mse (squared error) by default, minmax, percentile (99.99), kl (divergence)");
-  add_target(
-      command, o.conversion, &o.target,
-      "Floats where they are faster: on pc (AVX2, by default), pc-vnni, zen2-console, switch2, mobile; size: nowhere");
+  add_target(command, o.conversion, &o.target,
+             "Floats where faster: pc (AVX2, by default), pc-vnni, zen2-console, switch2, mobile; size: nowhere");
   add_repeated(command, "--keep", o.kept, "NAME", "Leave this node as it is");
   add_repeated(
       command, "--integer-io", o.integer_io, "NAME=TYPE",
