@@ -10,22 +10,15 @@
 # FlatBuffers (default: /usr/include). FOLDER is build/godot without --output.
 set -euo pipefail
 
-root=$(cd "$(dirname "$0")/.." && pwd)
-output=$root/build/godot header=$root/build/godot_header flatbuffers=/usr/include
-targets=()
-die() { printf 'godot.sh: %s\n' "$*" >&2; exit 1; }
-
-while [ $# -gt 0 ]; do
+. "$(dirname "$0")/common.sh"
+header=$root/build/godot_header
+own_option() {
   case $1 in
-    --output) output=$2; shift ;;
-    --header) header=$2; shift ;;
-    --flatbuffers) flatbuffers=$2; shift ;;
-    -h | --help) sed -n '3,12s/^# \{0,1\}//p' "$0"; exit 0 ;;
-    -*) die "what is $1? See --help" ;;
-    *) targets+=("$1") ;;
+    --header) header=$2 ;;
+    *) false ;;
   esac
-  shift
-done
+}
+take_options "$@"
 [ ${#targets[@]} -gt 0 ] || targets=(linux.x86_64)
 [ -f "$header/gdextension_interface.h" ] || die "$header has no gdextension_interface.h: name its folder with --header"
 
@@ -42,12 +35,6 @@ cp "$header/gdextension_interface.h" "$scratch/headers"
   sed '/^#pragma once$/d' "$scratch/one.hpp"
 } > "$scratch/engine.cpp"
 
-find_zig() {
-  if [ -n "${NSK_ZIG:-}" ]; then echo "$NSK_ZIG"
-  elif command -v zig > /dev/null; then echo zig
-  elif python3 -m ziglang version > /dev/null 2>&1; then echo python3 -m ziglang
-  else die "$1 needs zig (pip install ziglang)"; fi
-}
 flags=(-std=c++17 -O3 -DNDEBUG -ffp-contract=off -fvisibility=hidden -fvisibility-inlines-hidden -shared -s)
 build() {  # FILE COMPILER...
   local file=$addon/$1
@@ -60,11 +47,12 @@ for target in "${targets[@]}"; do
     linux.x86_64) build libnetsuke_godot.$target.so "${CXX:-c++}" -fPIC -static-libstdc++ -static-libgcc ;;
     linux.arm64) build libnetsuke_godot.$target.so aarch64-linux-gnu-g++ -fPIC -static-libstdc++ -static-libgcc ;;
     windows.x86_64)
-      mingw=$(command -v x86_64-w64-mingw32-g++-posix || command -v x86_64-w64-mingw32-g++) || die "$target needs mingw (apt install g++-mingw-w64-x86-64-posix)"
+      mingw=$(find_mingw)
+      [ -n "$mingw" ] || need_mingw $target
       build netsuke_godot.$target.dll "$mingw" -static ;;
     windows.arm64) build netsuke_godot.$target.dll $(find_zig $target) c++ -target aarch64-windows-gnu ;;
     macos) build libnetsuke_godot.macos.dylib $(find_zig $target) c++ -target aarch64-macos ;;
     *) die "what is $target? See --help" ;;
   esac
 done
-find "$addon" \( -name '*.lib' -o -name '*.pdb' \) -delete
+delete_import_libraries "$addon"

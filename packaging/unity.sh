@@ -11,30 +11,20 @@
 # The same inputs and compilers give the same bytes.
 set -euo pipefail
 
-root=$(cd "$(dirname "$0")/.." && pwd)
-output=$root/build/unity nsk=nsk flatbuffers=/usr/include
+. "$(dirname "$0")/common.sh"
+nsk=nsk
 declare -A built=()
-targets=()
-die() { printf 'unity.sh: %s\n' "$*" >&2; exit 1; }
-
-while [ $# -gt 0 ]; do
+own_option() {
   case $1 in
-    --output) output=$2; shift ;;
-    --nsk) nsk=$2; shift ;;
-    --flatbuffers) flatbuffers=$2; shift ;;
-    --library) built[${2%%=*}]=${2#*=}; targets+=("${2%%=*}"); shift ;;
-    -h | --help) sed -n '3,13s/^# \{0,1\}//p' "$0"; exit 0 ;;
-    -*) die "what is $1? See --help" ;;
-    *) targets+=("$1") ;;
+    --nsk) nsk=$2 ;;
+    --library) built[${2%%=*}]=${2#*=}; targets+=("${2%%=*}") ;;
+    *) false ;;
   esac
-  shift
-done
+}
+take_options "$@"
 [ ${#targets[@]} -gt 0 ] || targets=(linux-x86_64 windows-x86_64 windows-arm64 macos-x86_64 macos-arm64)
+find_licence
 
-[ -f "$flatbuffers/flatbuffers/base.h" ] || die "$flatbuffers has no flatbuffers/base.h: install libflatbuffers-dev, or name its folder with --flatbuffers"
-licence=/usr/share/common-licenses/Apache-2.0  # Debian has it; a source or package of FlatBuffers has it beside its include folder
-[ -f "$flatbuffers/../LICENSE" ] && licence=$flatbuffers/../LICENSE
-[ -f "$licence" ] || die "the licence of FlatBuffers is not found: put it at $flatbuffers/../LICENSE"
 version=$(sed -n 's/.*"version": "\(.*\)".*/\1/p' "$root/bindings/unity/com.netsuke.runtime/package.json")
 package=$output/package
 rm -rf "$package"
@@ -67,12 +57,6 @@ python3 "$root/tools/amalgamate.py" "$output/netsuke.hpp" --with c --flatbuffers
 rm "$output/netsuke.hpp"
 
 # --- libraries ---
-find_zig() {
-  if [ -n "${NSK_ZIG:-}" ]; then echo "$NSK_ZIG"
-  elif command -v zig > /dev/null; then echo zig
-  elif python3 -m ziglang version > /dev/null 2>&1; then echo python3 -m ziglang
-  else die "$1 needs zig (pip install ziglang)"; fi
-}
 flags=(-std=c++17 -O3 -DNDEBUG -DNSK_C_SHARED -fno-exceptions -fno-rtti -ffp-contract=off -fvisibility=hidden -fvisibility-inlines-hidden -shared)
 library() {  # TARGET FILE COMPILER...
   local target=$1 file=$package/Plugins/$2
@@ -85,8 +69,8 @@ for target in "${targets[@]}"; do
   case $target in
     linux-x86_64) library $target Linux/x86_64/libnetsuke_c.so "${CXX:-c++}" -fPIC -Wl,--as-needed -s ;;
     windows-x86_64)
-      mingw=$(command -v x86_64-w64-mingw32-g++-posix || command -v x86_64-w64-mingw32-g++ || true)
-      [ -n "$mingw$(printf %s "${built[$target]:-}")" ] || die "$target needs mingw (apt install g++-mingw-w64-x86-64-posix)"
+      mingw=$(find_mingw)
+      [ -n "$mingw${built[$target]:-}" ] || need_mingw $target
       library $target Windows/x86_64/netsuke_c.dll "$mingw" -static -s -Wl,--no-insert-timestamp ;;
     windows-arm64) library $target Windows/arm64/netsuke_c.dll $(find_zig $target) c++ -target aarch64-windows-gnu -s ;;
     macos-x86_64 | macos-arm64)
@@ -95,13 +79,11 @@ for target in "${targets[@]}"; do
     *) die "what is $target? See --help" ;;
   esac
 done
-find "$package/Plugins" \( -name '*.lib' -o -name '*.pdb' \) -delete  # zig leaves them beside its libraries
+delete_import_libraries "$package/Plugins"
 
 # --- the model of the package's tests: a layer with a memory, and what it computes ---
 "$nsk" convert "$root/examples/models/yard_agent.onnx" -o "$package/Tests/Editor/agent.nsk" --batch-max 8 --embed-check --quiet
 
 # --- the archive ---
 python3 "$root/tools/write_unity_metas.py" "$package"
-archive=$output/com.netsuke.runtime-$version.tgz
-tar --create --directory "$output" --sort=name --mtime='2026-01-01 00:00:00Z' --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX --format=ustar package | gzip -n -9 > "$archive"
-printf '%s: %s bytes\n' "$archive" "$(stat -c %s "$archive")"
+pack package "com.netsuke.runtime-$version.tgz"

@@ -8,24 +8,12 @@
 # build/unreal). The engine is in it as one file, which Unreal Build Tool compiles for every platform.
 set -euo pipefail
 
-root=$(cd "$(dirname "$0")/.." && pwd)
-output=$root/build/unreal flatbuffers=/usr/include
-die() { printf 'unreal.sh: %s\n' "$*" >&2; exit 1; }
+. "$(dirname "$0")/common.sh"
+own_option() { false; }
+take_options "$@"
+[ ${#targets[@]} -eq 0 ] || die "what is ${targets[0]}? See --help"
+find_licence
 
-while [ $# -gt 0 ]; do
-  case $1 in
-    --output) output=$2; shift ;;
-    --flatbuffers) flatbuffers=$2; shift ;;
-    -h | --help) sed -n '3,9s/^# \{0,1\}//p' "$0"; exit 0 ;;
-    *) die "what is $1? See --help" ;;
-  esac
-  shift
-done
-
-[ -f "$flatbuffers/flatbuffers/base.h" ] || die "$flatbuffers has no flatbuffers/base.h: install libflatbuffers-dev, or name its folder with --flatbuffers"
-licence=/usr/share/common-licenses/Apache-2.0  # Debian has it; a source or package of FlatBuffers has it beside its include folder
-[ -f "$flatbuffers/../LICENSE" ] && licence=$flatbuffers/../LICENSE
-[ -f "$licence" ] || die "the licence of FlatBuffers is not found: put it at $flatbuffers/../LICENSE"
 version=$(sed -n 's/.*"VersionName": "\(.*\)".*/\1/p' "$root/bindings/unreal/Netsuke/Netsuke.uplugin")
 plugin=$output/Netsuke
 rm -rf "$plugin"
@@ -48,6 +36,4 @@ cat > "$plugin/Source/Netsuke/Private/NetsukeEngine.cpp" << 'END'
 #include <netsuke.hpp>
 END
 
-archive=$output/Netsuke-$version.tgz
-tar --create --directory "$output" --sort=name --mtime='2026-01-01 00:00:00Z' --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX --format=ustar Netsuke | gzip -n -9 > "$archive"
-printf '%s: %s bytes\n' "$archive" "$(stat -c %s "$archive")"
+pack Netsuke "Netsuke-$version.tgz"
