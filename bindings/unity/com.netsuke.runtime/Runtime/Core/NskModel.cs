@@ -69,30 +69,8 @@ namespace Netsuke
             fixed (byte* text = NskText.Bytes(key)) return Kept(NskText.Of(NskNative.nsk_model_metadata(Handle, text)));
         }
 
-        public NskPort[] Inputs(int variant = 0)
-        {
-            NskPort[] ports = new NskPort[Math.Max(0, NskNative.nsk_model_input_count(Handle, variant))];
-            for (int i = 0; i < ports.Length; ++i)
-            {
-                NskNativePort port;
-                NskException.Check(NskNative.nsk_model_input(Handle, variant, i, out port, PortBytes), Handle, variant);
-                ports[i] = new NskPort(port, label => "");
-            }
-            return Kept(ports);
-        }
-
-        public NskPort[] Outputs(int variant = 0)
-        {
-            NskPort[] ports = new NskPort[Math.Max(0, NskNative.nsk_model_output_count(Handle, variant))];
-            for (int i = 0; i < ports.Length; ++i)
-            {
-                NskNativePort port;
-                int output = i;
-                NskException.Check(NskNative.nsk_model_output(Handle, variant, i, out port, PortBytes), Handle, variant);
-                ports[i] = new NskPort(port, label => NskText.Of(NskNative.nsk_model_label(Handle, variant, output, label)));
-            }
-            return Kept(ports);
-        }
+        public NskPort[] Inputs(int variant = 0) { return Ports(false, variant); }
+        public NskPort[] Outputs(int variant = 0) { return Ports(true, variant); }
 
         /// <summary>How an input wants its images: order of colours, mean and deviation as far as the model has them.</summary>
         public NskImageSettings ImageSettings(int input = 0, int variant = 0)
@@ -132,6 +110,21 @@ namespace Netsuke
         {
             GC.KeepAlive(this);
             return result;
+        }
+
+        private NskPort[] Ports(bool outputs, int variant)
+        {
+            int count = outputs ? NskNative.nsk_model_output_count(Handle, variant) : NskNative.nsk_model_input_count(Handle, variant);
+            NskPort[] ports = new NskPort[Math.Max(0, count)];
+            for (int i = 0; i < ports.Length; ++i)
+            {
+                NskNativePort port;
+                int number = i;
+                NskStatus status = outputs ? NskNative.nsk_model_output(Handle, variant, i, out port, PortBytes) : NskNative.nsk_model_input(Handle, variant, i, out port, PortBytes);
+                NskException.Check(status, Handle, variant);
+                ports[i] = new NskPort(port, label => outputs ? NskText.Of(NskNative.nsk_model_label(Handle, variant, number, label)) : "");
+            }
+            return Kept(ports);
         }
 
         private static UIntPtr PortBytes => new UIntPtr((uint)Marshal.SizeOf(typeof(NskNativePort)));
