@@ -56,6 +56,18 @@ def image_model(folder):
     return folder / "image.nsk"
 
 
+def recurrent_model(folder):
+    """recurrent.nsk, with a batch of up to 8: h_next = x + h, and y is twice that. A row has 4 numbers of each."""
+    import onnx
+    from onnx import TensorProto, helper
+    nodes = [helper.make_node("Add", ["x", "h"], ["h_next"]), helper.make_node("Add", ["h_next", "h_next"], ["y"])]
+    ports = [[helper.make_tensor_value_info(name, TensorProto.FLOAT, ["rows", 4]) for name in row] for row in (["x", "h"], ["y", "h_next"])]
+    onnx.save(helper.make_model(helper.make_graph(nodes, "recurrent", *ports), opset_imports=[helper.make_opsetid("", 14)], ir_version=8),
+              str(folder / "recurrent.onnx"))
+    must("convert", folder / "recurrent.onnx", "-o", folder / "recurrent.nsk", "--batch-max", "8", "--no-states", "--quiet")
+    return folder / "recurrent.nsk"
+
+
 def input_numbers(first, count):
     """Numbers first, first + 1, ... of the inputs, in [-0.5, 0.5): exact in single precision."""
     i = np.arange(first, first + count, dtype=np.uint32)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The extension for Godot, compiled strictly against Godot's own header, loaded by a program that plays Godot, and called as scripts call it: bits of the C++
-engine whole, in slices and behind restored states; images; errors with their texts; every value given back.
+engine whole, in slices and behind restored states; images; rows of many agents, logs and traces; errors with their texts; every value given back.
 
   godot_extension.py LIBRARY            the shared library netsuke_c, in place of the engine that packaging/godot.sh compiles in
 
@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 
-from fixtures import REPOSITORY, expected_hashes, image_model, make_models
+from fixtures import REPOSITORY, expected_hashes, image_model, make_models, recurrent_model
 from common import Tree, compile_file, compilers, link  # fixtures adds its folder
 
 EXTENSION = REPOSITORY / "packaging" / "godot"
@@ -28,15 +28,16 @@ OWN_TYPES = re.compile(r"\bstruct __Gdext\w+ \*")
 def built(compiler, library, folder, header):
     """The extension and the program that plays Godot."""
     flags = ["-std=c++17", "-O1", "-fPIC", "-Wall", "-Wextra", "-Wshadow", "-Werror", "-DNSK_C_SHARED", "-fvisibility=hidden", f"-isystem{header}"]
-    objects = {}
-    for source in [*sorted((EXTENSION / "src").glob("*.cpp")), HOST / "fake_godot.cpp", HOST / "host.cpp"]:
-        objects[source.stem] = folder / f"{source.stem}.o"
-        said = compile_file(compiler, source, objects[source.stem], Tree(REPOSITORY), flags)
+    objects = {EXTENSION / "src": [], HOST: []}
+    for source in [path for sources in objects for path in sorted(sources.glob("*.cpp"))]:
+        made = folder / f"{source.stem}.o"
+        objects[source.parent].append(made)
+        said = compile_file(compiler, source, made, Tree(REPOSITORY), flags)
         if said:
             raise SystemExit(f"{compiler} {source.name}:\n{said}")
     extension, host = folder / "extension.so", folder / "host"
-    said = link(compiler, [objects["api"], objects["extension"], library], extension, ["-shared", f"-Wl,-rpath,{library.parent}"])
-    said = said or link(compiler, [objects["fake_godot"], objects["host"], "-ldl"], host)
+    said = link(compiler, [*objects[EXTENSION / "src"], library], extension, ["-shared", f"-Wl,-rpath,{library.parent}"])
+    said = said or link(compiler, [*objects[HOST], "-ldl"], host)
     if said:
         raise SystemExit(said)
     return extension, host
@@ -65,7 +66,8 @@ def main():
     wrong = description()
     with tempfile.TemporaryDirectory(prefix="nsk_godot_") as folder:
         folder = pathlib.Path(folder)
-        models, image = make_models(folder)[:2], image_model(folder)
+        *models, agents = make_models(folder)
+        others = [image_model(folder), agents, recurrent_model(folder)]
         headers = {"with types": HEADER, "of Godot": folder / "header"}
         headers["of Godot"].mkdir()
         (headers["of Godot"] / "gdextension_interface.h").write_text(OWN_TYPES.sub("void *", (HEADER / "gdextension_interface.h").read_text()))
@@ -74,7 +76,7 @@ def main():
             for model in models:
                 hashes = expected_hashes(model, folder)
                 wanted = [f"hash {way} {step} {value}" for way in range(WAYS) for step, value in enumerate(hashes)]
-                done = subprocess.run([str(host), str(extension), str(model), str(image)], capture_output=True, text=True, timeout=200)
+                done = subprocess.run([str(host), str(extension), str(model), *map(str, others)], capture_output=True, text=True, timeout=200)
                 if done.returncode != 0 or done.stdout.splitlines() != wanted:
                     wrong.append(f"{compiler}, header {name}, {model.name}: exit code {done.returncode}\n{done.stdout}{done.stderr}C++: {wanted}")
     print("\n".join(wrong + [f"the extension for Godot: {len(wrong)} failures"]))

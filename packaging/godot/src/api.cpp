@@ -156,6 +156,12 @@ floats::floats(const void* argument)
   if (count > 0) data = godot.const_floats_at(at(argument), 0);
 }
 
+std::string text(const void* argument) {
+  std::string utf8(static_cast<std::size_t>(godot.string_to_utf8(at(argument), nullptr, 0)), '\0');
+  godot.string_to_utf8(at(argument), &utf8[0], static_cast<GDExtensionInt>(utf8.size()));
+  return utf8;
+}
+
 void register_class(const char* name, GDExtensionClassCreateInstance create, GDExtensionClassFreeInstance free) {
   GDExtensionClassCreationInfo2 info = {};
   info.is_exposed = 1;

@@ -5,6 +5,7 @@
 #include <gdextension_interface.h>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 namespace godot_api {
 
@@ -12,6 +13,7 @@ namespace godot_api {
 #define NSK_GODOT_FUNCTIONS(X)                                                                          \
   X(StringNameNewWithLatin1Chars, string_name_new, "string_name_new_with_latin1_chars")                 \
   X(StringNewWithUtf8Chars, string_new, "string_new_with_utf8_chars")                                   \
+  X(StringToUtf8Chars, string_to_utf8, "string_to_utf8_chars")                                          \
   X(VariantGetType, variant_type, "variant_get_type")                                                   \
   X(VariantGetPtrConstructor, constructor_of, "variant_get_ptr_constructor")                            \
   X(VariantGetPtrDestructor, destructor_of, "variant_get_ptr_destructor")                               \
@@ -93,6 +95,8 @@ struct floats {
   std::size_t count = 0;
   explicit floats(const void* argument);
 };
+std::string text(const void* argument);
+inline bool truth(const void* argument) { return *static_cast<const GDExtensionBool*>(argument) != 0; }
 inline std::int64_t number(const void* argument) { return *static_cast<const std::int64_t*>(argument); }
 /// A number that is to be an int32: others become -1, which every function refuses.
 inline std::int32_t index(const void* argument) {

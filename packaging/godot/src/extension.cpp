@@ -1,20 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The classes NetsukeModel and NetsukeSession of Godot. Methods that can fail return "", or what is wrong and what to
-// do.
-#include <chrono>
-#include "api.hpp"
-#include "model.hpp"
+// The classes NetsukeModel and NetsukeSession of Godot, and the entry point.
+#include "classes.hpp"
 
 using namespace godot_api;
 
 namespace {
-
-constexpr GDExtensionVariantType int_type = GDEXTENSION_VARIANT_TYPE_INT, bool_type = GDEXTENSION_VARIANT_TYPE_BOOL,
-                                 string_type = GDEXTENSION_VARIANT_TYPE_STRING,
-                                 object_type = GDEXTENSION_VARIANT_TYPE_OBJECT,
-                                 bytes_type = GDEXTENSION_VARIANT_TYPE_PACKED_BYTE_ARRAY,
-                                 ints_type = GDEXTENSION_VARIANT_TYPE_PACKED_INT32_ARRAY,
-                                 floats_type = GDEXTENSION_VARIANT_TYPE_PACKED_FLOAT32_ARRAY;
 
 // --- NetsukeModel ---
 
@@ -51,6 +41,22 @@ void model_input_shape(void* self, const void* const* a, void* r) { put_shape(ns
 void model_output_shape(void* self, const void* const* a, void* r) { put_shape(nsk_model_output, handle(self), a, r); }
 void model_input_name(void* self, const void* const* a, void* r) { put_name(nsk_model_input, handle(self), a, r); }
 void model_output_name(void* self, const void* const* a, void* r) { put_name(nsk_model_output, handle(self), a, r); }
+void model_steps(void* self, const void* const*, void* result) {
+  put(result, std::int64_t{nsk_model_step_count(handle(self), 0)});
+}
+nsk_step step_of(void* self, const void* const* arguments) {
+  nsk_step step = {};
+  nsk_model_step(handle(self), 0, index(arguments[0]), &step, sizeof step);  // without such a step there is no text
+  return step;
+}
+void model_step_name(void* self, const void* const* arguments, void* result) {
+  const nsk_step step = step_of(self, arguments);
+  put(result, step.name != nullptr ? step.name : "");
+}
+void model_step_operator(void* self, const void* const* arguments, void* result) {
+  const nsk_step step = step_of(self, arguments);
+  put(result, step.op_name != nullptr ? step.op_name : "");
+}
 
 const method model_methods[] = {
     {"open", string_type, {{"file", bytes_type, nullptr}}, model_open},
@@ -60,21 +66,19 @@ const method model_methods[] = {
     {"output_shape", ints_type, {{"output", int_type, nullptr}}, model_output_shape},
     {"input_name", string_type, {{"input", int_type, nullptr}}, model_input_name},
     {"output_name", string_type, {{"output", int_type, nullptr}}, model_output_name},
+    {"step_count", int_type, {}, model_steps},
+    {"step_name", string_type, {{"step", int_type, nullptr}}, model_step_name},
+    {"step_operator", string_type, {{"step", int_type, nullptr}}, model_step_operator},
 };
 
 // --- NetsukeSession ---
 
 session_object& of(void* self) { return *static_cast<session_object*>(self); }
-void say(void* self, nsk_status s, void* result) { put(result, line_of(s, of(self).model()).c_str()); }
-
-std::int64_t now(void*) {
-  return std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
+void say(void* self, nsk_status s, void* result) { say(s, of(self).model(), result); }
 
 void session_start(void* self, const void* const* arguments, void* result) {
-  const auto* const model = static_cast<const model_object*>(self_of(arguments[0]));
-  if (model == nullptr || model->what != kind::model || !model->opened)
+  const auto* const model = object_of<model_object>(arguments[0]);
+  if (model == nullptr || !model->opened)
     return put(result, "bad_handle: start takes a NetsukeModel whose open() returned \"\"");
   say(self, of(self).start(model->opened), result);
 }
@@ -114,8 +118,8 @@ void session_run(void* self, const void* const*, void* result) {
 }
 void session_run_for(void* self, const void* const* arguments, void* result) {
   std::int32_t complete = 0;
-  const nsk_status s =
-      nsk_session_run_for_time(of(self).session, number(arguments[0]), now, nullptr, nullptr, &complete);
+  const nsk_status s = nsk_session_run_for_time(of(self).session, number(arguments[0]), now<std::chrono::microseconds>,
+                                                nullptr, nullptr, &complete);
   of(self).complete = complete != 0;
   say(self, s, result);
 }
@@ -147,6 +151,19 @@ void session_seed(void* self, const void* const* arguments, void* result) {
 void session_set_rows(void* self, const void* const* arguments, void* result) {
   say(self, nsk_session_set_batch(of(self).session, index(arguments[0])), result);
 }
+void session_watch(void* self, const void* const* arguments, void* result) {
+  const auto* const trace = object_of<trace_object>(arguments[0]);
+  if (trace == nullptr || !trace->opened)
+    return put(result, "bad_handle: watch takes a NetsukeTrace whose start() returned \"\"");
+  say(self, of(self).watch(trace->opened), result);
+}
+void session_unwatch(void* self, const void* const*, void* result) { say(self, of(self).unwatch(), result); }
+void session_step_nanoseconds(void* self, const void* const* arguments, void* result) {
+  const std::vector<std::int64_t>& sums = of(self).nanoseconds;
+  const std::int64_t step = number(arguments[0]);
+  const bool good = step >= 0 && step < static_cast<std::int64_t>(sums.size());
+  put(result, good ? sums[static_cast<std::size_t>(step)] : std::int64_t{-1});
+}
 
 const method session_methods[] = {
     {"start", string_type, {{"model", object_type, "NetsukeModel"}}, session_start},
@@ -169,27 +186,24 @@ const method session_methods[] = {
     {"selftest", string_type, {}, session_selftest},
     {"seed", string_type, {{"key", int_type, nullptr}}, session_seed},
     {"set_rows", string_type, {{"rows", int_type, nullptr}}, session_set_rows},
+    {"watch", string_type, {{"trace", object_type, "NetsukeTrace"}}, session_watch},
+    {"unwatch", string_type, {}, session_unwatch},
+    {"step_nanoseconds", int_type, {{"step", int_type, nullptr}}, session_step_nanoseconds},
 };
 
 // --- registration ---
 
-template <class Object>
-void free_object(void*, GDExtensionClassInstancePtr self) {
-  delete static_cast<Object*>(static_cast<void*>(at(self)));
-}
-GDExtensionObjectPtr make_model(void*) { return make_object("NetsukeModel", new model_object); }
-GDExtensionObjectPtr make_session(void*) { return make_object("NetsukeSession", new session_object); }
-
 void initialize(void*, GDExtensionInitializationLevel level) {
   if (level != GDEXTENSION_INITIALIZATION_SCENE) return;
-  register_class("NetsukeModel", make_model, free_object<model_object>);
-  register_methods("NetsukeModel", model_methods, sizeof model_methods / sizeof *model_methods);
-  register_class("NetsukeSession", make_session, free_object<session_object>);
-  register_methods("NetsukeSession", session_methods, sizeof session_methods / sizeof *session_methods);
+  register_object<model_object>(model_methods);
+  register_object<session_object>(session_methods);
+  register_batcher();
+  register_logs();
 }
 void deinitialize(void*, GDExtensionInitializationLevel level) {
   if (level != GDEXTENSION_INITIALIZATION_SCENE) return;
-  for (const char* name : {"NetsukeSession", "NetsukeModel"}) {
+  for (const char* name :
+       {trace_object::name, run_log_object::name, batcher_object::name, session_object::name, model_object::name}) {
     const string_name own(name);
     godot.unregister_class(godot.library, at(own.block));
   }

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Models and sessions of the extension, in memory of their own.
+/// Models, sessions, batchers, logs and traces of the extension, in memory of their own.
 #include <netsuke/c/netsuke.h>
+#include <chrono>
 #include <cstddef>
 #include <cstring>
 #include <memory>
 #include <new>
 #include <string>
+#include <utility>
+#include <vector>
 
 /// Memory at a multiple of 64 bytes.
 class aligned_memory {
@@ -24,8 +27,14 @@ class aligned_memory {
   std::unique_ptr<void, deleter> m_block;
 };
 
-/// What an object of the extension is: scripts may hand over one of the other kind.
-enum class kind { model, session };
+/// Elapsed time of one clock; `user` is not used.
+template <class Unit>
+std::int64_t now(void*) {
+  return std::chrono::duration_cast<Unit>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// What an object of the extension is, its first member: scripts may hand over one of another kind.
+enum class kind { model, session, batcher, run_log, trace };
 
 /// A verified file; sessions share it.
 struct opened_file {
@@ -54,14 +63,36 @@ struct opened_file {
   }
 };
 
+/// A trace and its text; sessions that write to it share it.
+struct opened_trace {
+  aligned_memory text, memory;
+  std::string process;
+  nsk_trace* trace = nullptr;
+
+  ~opened_trace() {
+    if (trace != nullptr) nsk_trace_close(trace);
+  }
+  nsk_status open(std::size_t bytes, std::string name) {
+    process = std::move(name);
+    return nsk_trace_open(memory.allocate(nsk_trace_required_bytes()), nsk_trace_required_bytes(),
+                          static_cast<char*>(text.allocate(bytes)), bytes, process.c_str(), &trace);
+  }
+};
+
 struct model_object {
-  const kind what = kind::model;
+  static constexpr kind is = kind::model;
+  static constexpr const char* name = "NetsukeModel";
+  const kind what = is;
   std::shared_ptr<opened_file> opened;
 };
 
 struct session_object {
-  const kind what = kind::session;
-  std::shared_ptr<opened_file> opened;  ///< the session reads it
+  static constexpr kind is = kind::session;
+  static constexpr const char* name = "NetsukeSession";
+  const kind what = is;
+  std::shared_ptr<opened_file> opened;    ///< the session reads it
+  std::shared_ptr<opened_trace> watched;  ///< gets bars of the steps
+  std::vector<std::int64_t> nanoseconds;  ///< of each step, while the session was watched
   aligned_memory arena, memory;
   nsk_session* session = nullptr;
   bool complete = false;
@@ -70,6 +101,8 @@ struct session_object {
   void close() {
     if (session != nullptr) nsk_session_close(session);
     session = nullptr;
+    watched.reset();
+    nanoseconds.clear();
   }
   nsk_status start(std::shared_ptr<opened_file> of) {
     close();
@@ -81,6 +114,84 @@ struct session_object {
                             0, block, static_cast<std::size_t>(bytes), &session);
   }
   const nsk_model* model() const { return opened ? opened->model : nullptr; }
+
+  /// Notes the steps of runs from now on.
+  nsk_status watch(std::shared_ptr<opened_trace> by) {
+    if (const nsk_status s = unwatch(); s.code != 0) return s;
+    watched = std::move(by);
+    nanoseconds.assign(static_cast<std::size_t>(nsk_session_step_count(session)), 0);
+    const nsk_watch how = {now<std::chrono::nanoseconds>,
+                           nullptr,
+                           watched->trace,
+                           nanoseconds.data(),
+                           static_cast<std::int32_t>(nanoseconds.size()),
+                           0};
+    return nsk_session_watch(session, &how, sizeof how);
+  }
+  /// Ends that; times of steps stay.
+  nsk_status unwatch() {
+    const nsk_status s = nsk_session_watch(session, nullptr, 0);
+    watched.reset();
+    return s;
+  }
+};
+
+struct batcher_object {
+  static constexpr kind is = kind::batcher;
+  static constexpr const char* name = "NetsukeBatcher";
+  const kind what = is;
+  std::shared_ptr<opened_file> opened;                      ///< the batcher reads it
+  std::vector<std::pair<std::string, std::string>> states;  ///< input and output of each
+  aligned_memory memory;
+  nsk_batcher* batcher = nullptr;
+  std::int32_t gathered = 0;
+
+  ~batcher_object() { close(); }
+  void close() {
+    if (batcher != nullptr) nsk_batcher_close(batcher);
+    batcher = nullptr;
+    gathered = 0;
+  }
+  nsk_status start(std::shared_ptr<opened_file> of, std::int32_t agents, std::int32_t slots) {
+    close();
+    opened = std::move(of);
+    std::vector<nsk_recurrent_pair> pairs;
+    for (const auto& [input, output] : states) pairs.push_back({input.c_str(), output.c_str()});
+    const nsk_batcher_options how = {pairs.data(), static_cast<std::int32_t>(pairs.size()), agents, slots, 0};
+    uint64_t bytes = 0;
+    const nsk_status s = nsk_batcher_required_bytes(opened->model, 0, &how, sizeof how, &bytes);
+    if (s.code != 0) return s;
+    const std::size_t size = static_cast<std::size_t>(bytes);  // 0 is a refusal, whose reason the next call says
+    return nsk_batcher_open(memory.allocate(size), size, opened->model, 0, &how, sizeof how, &batcher);
+  }
+  const nsk_model* model() const { return opened ? opened->model : nullptr; }
+};
+
+struct run_log_object {
+  static constexpr kind is = kind::run_log;
+  static constexpr const char* name = "NetsukeRunLog";
+  const kind what = is;
+  std::shared_ptr<opened_file> described;  ///< the log reads its name
+  aligned_memory memory;
+  nsk_run_log* log = nullptr;
+
+  ~run_log_object() { close(); }
+  void close() {
+    if (log != nullptr) nsk_run_log_close(log);
+    log = nullptr;
+  }
+  nsk_status start(std::int32_t runs) {
+    close();
+    const std::size_t bytes = runs > 0 ? nsk_run_log_required_bytes(runs) : 0;
+    return nsk_run_log_open(memory.allocate(bytes), bytes, &log);
+  }
+};
+
+struct trace_object {
+  static constexpr kind is = kind::trace;
+  static constexpr const char* name = "NetsukeTrace";
+  const kind what = is;
+  std::shared_ptr<opened_trace> opened;
 };
 
 /// The line of a status; "" where a call succeeded.

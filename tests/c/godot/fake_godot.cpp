@@ -23,6 +23,11 @@ void string_new(GDExtensionUninitializedStringPtr to, const char* text) {
   make(GDEXTENSION_VARIANT_TYPE_STRING, writable(to));
   *static_cast<string*>(writable(to))->text = text;
 }
+GDExtensionInt string_to_utf8(GDExtensionConstStringPtr from, char* to, GDExtensionInt max_length) {
+  const std::string& text = *static_cast<const string*>(address(from))->text;
+  if (to != nullptr) text.copy(to, static_cast<std::size_t>(max_length));
+  return static_cast<GDExtensionInt>(text.size());
+}
 GDExtensionVariantType variant_type(GDExtensionConstVariantPtr v) {
   return static_cast<GDExtensionVariantType>(static_cast<const variant*>(address(v))->type);
 }
@@ -140,6 +145,7 @@ GDExtensionInterfaceFunctionPtr get_function(const char* name) {
   static const std::map<std::string, GDExtensionInterfaceFunctionPtr> functions = {
       {"string_name_new_with_latin1_chars", plain(string_name_new)},
       {"string_new_with_utf8_chars", plain(string_new)},
+      {"string_to_utf8_chars", plain(string_to_utf8)},
       {"variant_get_type", plain(variant_type)},
       {"variant_get_ptr_constructor", plain(constructor_of)},
       {"variant_get_ptr_destructor", plain(destructor_of)},

@@ -1,127 +1,33 @@
 // SPDX-License-Identifier: MIT
-// host EXTENSION MODEL.nsk IMAGE.nsk: loads the extension as Godot does, and calls its classes by variants and by
-// values. Prints the hash of the outputs of MODEL for each way and time step. IMAGE takes and gives images.
+// host EXTENSION MODEL.nsk IMAGE.nsk AGENTS.nsk RECURRENT.nsk: loads the extension as Godot does, and calls its classes
+// by variants and by values. Prints the hash of the outputs of MODEL for each way and time step. IMAGE takes and gives
+// images, AGENTS has a batch, RECURRENT has one and a recurrent state.
 #include <dlfcn.h>
-#include <cstdio>
-#include <fstream>
-#include <iterator>
-#include "fake_godot.hpp"
+#include <cstdlib>
+#include <new>
+#include "script.hpp"
 
 using namespace fake_godot;
 
+void batches(const char* agents, const char* recurrent, const char* image);
+void logs(const char* path);
+
+/// The aligned memory of the extension. It is overwritten when it is given back: what reads it later is found out.
+void* operator new(std::size_t bytes, std::align_val_t) {
+  auto* const block = static_cast<unsigned char*>(std::aligned_alloc(64, (bytes + 127) / 64 * 64));
+  std::memcpy(block, &bytes, sizeof bytes);
+  return block + 64;
+}
+void operator delete(void* memory, std::align_val_t) noexcept {
+  if (memory == nullptr) return;
+  auto* const block = static_cast<unsigned char*>(memory) - 64;
+  std::size_t bytes = 0;
+  std::memcpy(&bytes, block, sizeof bytes);
+  for (std::size_t i = 0; i < bytes; ++i) static_cast<volatile unsigned char*>(memory)[i] = 0xee;
+  std::free(block);
+}
+
 namespace {
-
-int failures = 0;
-void require(bool condition, const std::string& text) {
-  if (condition) return;
-  ++failures;
-  std::printf("wrong: %s\n", text.c_str());
-}
-
-/// A value of a script.
-struct script_value {
-  variant v = {};
-  script_value() = default;
-  explicit script_value(std::int64_t number) : v{GDEXTENSION_VARIANT_TYPE_INT, {}} { std::memcpy(v.value, &number, 8); }
-  explicit script_value(object* o) : v{GDEXTENSION_VARIANT_TYPE_OBJECT, {}} { std::memcpy(v.value, &o, 8); }
-  script_value(int type, const void* data, std::size_t bytes) : v{type, {}} {
-    make(type, v.value);
-    items().assign(static_cast<const std::uint8_t*>(data), static_cast<const std::uint8_t*>(data) + bytes);
-  }
-  explicit script_value(const std::vector<float>& of)
-      : script_value(GDEXTENSION_VARIANT_TYPE_PACKED_FLOAT32_ARRAY, of.data(), of.size() * sizeof(float)) {}
-  explicit script_value(const std::vector<std::uint8_t>& of)
-      : script_value(GDEXTENSION_VARIANT_TYPE_PACKED_BYTE_ARRAY, of.data(), of.size()) {}
-  script_value(script_value&& other) : v(other.v) { other.v.type = 0; }
-  script_value(const script_value&) = delete;
-  ~script_value() { destroy(v.type, v.value); }
-
-  std::vector<std::uint8_t>& items() { return *reinterpret_cast<array*>(v.value)->bytes; }
-  std::string text() {
-    return v.type == GDEXTENSION_VARIANT_TYPE_STRING ? *reinterpret_cast<string*>(v.value)->text : "no text";
-  }
-  std::int64_t number() {
-    return v.type == GDEXTENSION_VARIANT_TYPE_BOOL ? v.value[0] : *reinterpret_cast<std::int64_t*>(v.value);
-  }
-  std::vector<float> floats() {
-    std::vector<float> values(items().size() / sizeof(float));
-    if (!values.empty()) std::memcpy(values.data(), items().data(), items().size());
-    return values;
-  }
-};
-
-bool by_values = false;
-
-template <class To>
-To as(const void* address) {
-  return reinterpret_cast<To>(const_cast<void*>(address));
-}
-
-/// Calls a method as a script does; an error of the call is its number in `error`.
-template <class... Arguments>
-script_value call(object* on, const char* name, int* error, const Arguments&... given) {
-  const argument_types& m = classes.at(on->of).methods.at(name);
-  const variant* variants[] = {&given.v..., nullptr};
-  script_value result;
-  if (!by_values) {
-    GDExtensionCallError said = {};
-    m.info.call_func(m.info.method_userdata, as<GDExtensionClassInstancePtr>(on->self),
-                     as<const GDExtensionConstVariantPtr*>(variants), sizeof...(given),
-                     as<GDExtensionVariantPtr>(&result.v), &said);
-    if (error != nullptr) *error = said.error;
-    return result;
-  }
-  const void* values[] = {given.v.value..., nullptr};
-  result.v.type = m.result;
-  make(m.result, result.v.value);
-  m.info.ptrcall_func(m.info.method_userdata, as<GDExtensionClassInstancePtr>(on->self),
-                      as<const GDExtensionConstTypePtr*>(values), as<GDExtensionTypePtr>(result.v.value));
-  return result;
-}
-template <class... Arguments>
-void must(object* on, const char* name, const Arguments&... given) {
-  const std::string said = call(on, name, nullptr, given...).text();
-  require(said.empty(), std::string(name) + ": " + said);
-}
-template <class... Arguments>
-void refused(const char* begin, object* on, const char* name, const Arguments&... given) {
-  const std::string said = call(on, name, nullptr, given...).text();
-  require(said.compare(0, std::strlen(begin), begin) == 0 && said.size() > 40,
-          std::string(begin) + " was expected, not " + said);
-}
-
-object* make_object(const char* of) { return as<object*>(classes.at(of).info.create_instance_func(nullptr)); }
-void free_object(object* o) {
-  classes.at(o->of).info.free_instance_func(nullptr, as<GDExtensionClassInstancePtr>(o->self));
-  delete o;
-}
-
-std::vector<std::uint8_t> file_of(const char* path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-std::vector<float> inputs_of(std::size_t count, std::uint32_t first) {
-  std::vector<float> values;
-  for (std::uint32_t i = first; i < first + count; ++i)
-    values.push_back(static_cast<float>((i * 2654435761u) >> 16) / 65536.0f - 0.5f);
-  return values;
-}
-std::uint64_t hash_of(const std::vector<float>& values) {
-  std::uint64_t hash = 14695981039346656037u;
-  const auto* bytes = reinterpret_cast<const unsigned char*>(values.data());
-  for (std::size_t i = 0; i < values.size() * sizeof(float); ++i) hash = (hash ^ bytes[i]) * 1099511628211u;
-  return hash;
-}
-std::size_t elements(object* model, const char* which) {
-  script_value shape = call(model, which, nullptr, script_value(std::int64_t{0}));
-  std::size_t count = 1;
-  for (std::size_t at = 0; at < shape.items().size(); at += 4) {
-    std::int32_t length;
-    std::memcpy(&length, shape.items().data() + at, 4);
-    count *= static_cast<std::size_t>(length);
-  }
-  return count;
-}
 
 void time_steps(const char* path, int way) {
   by_values = way % 2 == 1;
@@ -238,12 +144,14 @@ int main(int, char** arguments) {
   require(entry(get_function, nullptr, &how) == 1, "the entry point");
   for (int level = how.minimum_initialization_level; level < GDEXTENSION_MAX_INITIALIZATION_LEVEL; ++level)
     how.initialize(how.userdata, static_cast<GDExtensionInitializationLevel>(level));
-  require(classes.size() == 2, "two classes");
+  require(classes.size() == 5, "five classes");
   for (int way = 0; way < 4; ++way) time_steps(arguments[2], way);
   for (const bool how_called : {false, true}) {
     by_values = how_called;
     images(arguments[3]);
     misuse(arguments[2]);
+    batches(arguments[4], arguments[5], arguments[3]);
+    logs(arguments[2]);
   }
   for (int level = GDEXTENSION_MAX_INITIALIZATION_LEVEL; level-- > how.minimum_initialization_level;)
     how.deinitialize(how.userdata, static_cast<GDExtensionInitializationLevel>(level));
