@@ -192,7 +192,7 @@ def run_quick_start(folder):
 FIRST, IMAGE, AGENT = ["moved"], ["moved", "image"], ["other_seen", "other_actions", "wide", "moved"]
 TYPE, FACES, YARD = "element type", "should take one RGB image", "not the policy of the yard"
 EXAMPLES = {**{name: (FIRST, TYPE, []) for name in ("hello", "frame_budget", "own_memory", "choose_isa", "job_pool", "job_tbb", "job_fibers", "job_graph")},
-            "hot_reload": (FIRST, TYPE, ["0"]), "agents": (AGENT, YARD, []), "crowd": (AGENT, YARD, []), "upscale": (IMAGE, "not one RGB image in", ["photo.png"]),
+            "built_network": (IMAGE, "does not list the step's operator", []), "hot_reload": (FIRST, TYPE, ["0"]), "agents": (AGENT, YARD, []), "crowd": (AGENT, YARD, []), "upscale": (IMAGE, "not one RGB image in", ["photo.png"]),
             "voice_activity": (FIRST, "not Silero VAD", ["sound.wav"]), "detect_faces": (IMAGE, FACES, ["photo.png"]), "face_mesh": (IMAGE, FACES, ["@", "photo.png"]),
             "hands": (IMAGE, FACES, ["@", "photo.png"]), "body": (IMAGE, FACES, ["@", "photo.png"]), "selfie": (IMAGE, FACES, ["photo.png"])}
 EXAMPLES_NOT_RUN = {"avatar": "clips of several images", "pose_tracking": "clips of several images", "compare_formats": "the detector of detect_faces",

@@ -44,6 +44,14 @@ def choose(programs, model):
     print(f"choose_isa: this machine runs {chosen}")
 
 
+def built_network(programs, other):
+    """The network that the build converted runs in its session, which refuses another: its operators are not there."""
+    call(programs / "built_network", programs / "yard_policy.nsk")
+    done = subprocess.run([programs / "built_network", other], capture_output=True, text=True, timeout=120)
+    if done.returncode != 1 or "operator" not in done.stderr:
+        raise SystemExit(f"built_network runs another network: exit code {done.returncode}, {done.stdout}{done.stderr}")
+
+
 def upscale(programs, folder, model):
     image(folder / "frame.png", 160, 90)
     call(programs / "upscale", model, folder / "frame.png", "-o", folder / "side_by_side.png", "--frame", folder / "sharp.png")
@@ -245,6 +253,7 @@ def main(programs):
         jobs(programs, model)
         hot_reload(programs, folder, model)
         choose(programs, model)
+        built_network(programs, model)
         upscale(programs, folder, model)
         detect(programs, folder)
         voice(programs, folder)
