@@ -14,7 +14,7 @@ import onnx
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from grids import Grid  # noqa: E402
-from models import plain_session, require_exact_products  # noqa: E402
+from models import plain_session  # noqa: E402
 
 RANDOM = np.random.default_rng(11)
 KINDS = (np.uint8, np.int8)
@@ -87,7 +87,8 @@ def matrices():
 
 
 def computed_matrices():
-    grid = Grid(21, a=stored(np.uint8, 2, 3, 40), b=stored(np.uint8, 2, 40, 5), c=stored(np.int8, 40, 5))
+    halves = stored(np.int8, 40, 5) // 2  # ONNX Runtime saturates pairs of larger ones without VNNI; exact_products raises constants alone
+    grid = Grid(21, a=stored(np.uint8, 2, 3, 40), b=stored(np.uint8, 2, 40, 5), c=halves)
     grid.add("integers, both computed", "MatMulInteger", ["a", "b", np.uint8(3), np.uint8(130)])
     grid.add("integers, a matrix for all", "MatMulInteger", ["a", "c", np.uint8(3), np.int8(-7)])
     grid.add("QLinear, both computed", "QLinearMatMul", ["a", scale(), np.uint8(9), "b", scale(), np.uint8(1), F(0.9), np.uint8(100)])
@@ -246,7 +247,6 @@ def differences(wanted):
 
 
 if __name__ == "__main__":
-    require_exact_products()
     count, wrong = differences(sys.argv[1] if len(sys.argv) > 1 else "")
     for what in wrong[:20]:
         print(f"differs from ONNX Runtime: {what}")

@@ -11,11 +11,10 @@ import zlib
 
 import numpy as np
 import onnx
-import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from models import must, nsk, told, require_exact_products  # noqa: E402
+from models import must, nsk, onnx_session, told  # noqa: E402
 
 F = np.float32
 LIMIT_S = 60
@@ -324,7 +323,7 @@ def check_stored_sources(folder, whole):
 
 def compare(what, source, output, whole, folder):
     """Within one step of ONNX Runtime, which computes such networks by other orders of rounding."""
-    session = onnxruntime.InferenceSession(str(source), providers=["CPUExecutionProvider"])
+    session = onnx_session(source)
     wrong = 0
     for file in sorted(whole.glob("*.npy")):
         must("run", output, "--input", f"x={file}", "--output-dir", folder, "--quiet")
@@ -350,5 +349,4 @@ def main():
 
 
 if __name__ == "__main__":
-    require_exact_products()
     sys.exit(main())
