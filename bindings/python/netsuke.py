@@ -102,6 +102,11 @@ class Watch(ctypes.Structure):
                 ("steps", ctypes.c_int32), ("reserved", ctypes.c_int32)]
 
 
+class Length(ctypes.Structure):
+    """A length that a session chooses, from `minimum` to `bound` in steps of `step`; the name is bytes."""
+    _fields_ = [("name", ctypes.c_char_p), ("minimum", ctypes.c_int32), ("bound", ctypes.c_int32), ("step", ctypes.c_int32), ("reserved", ctypes.c_int32)]
+
+
 class Step(ctypes.Structure):
     """A step of a model's plan: texts are bytes."""
     _fields_ = [("name", ctypes.c_char_p), ("op_name", ctypes.c_char_p), ("macs", ctypes.c_uint64), ("bytes", ctypes.c_uint64)]
@@ -203,6 +208,19 @@ class Model:
     def outputs(self, variant=0):
         return self._ports("output", variant)
 
+    def lengths(self, variant=0):
+        """The lengths that a session chooses."""
+        lengths = []
+        while True:
+            length = Length()
+            try:
+                self.library.call("nsk_model_length", self.handle, variant, len(lengths), ctypes.byref(length), ctypes.c_size_t(ctypes.sizeof(Length)))
+            except Error as end:
+                if end.name != "no_such_length":
+                    raise
+                return lengths
+            lengths.append(length)
+
     def steps(self, variant=0):
         """The steps of the plan, in order."""
         steps = [Step() for _ in range(max(0, self.library.c.nsk_model_step_count(self.handle, variant)))]
@@ -242,10 +260,14 @@ class Session:
         self.call("nsk_session_write", self.handle, i, block, ctypes.c_uint64(view.nbytes))
 
     def read(self, i):
+        """Output `i`, of the port's shape; flat where a length is below its bound."""
         port = self.outputs[i] if 0 <= i < len(self.outputs) else Port()
-        block = (ctypes.c_char * port.bytes)()
-        self.call("nsk_session_read", self.handle, i, block, ctypes.c_uint64(port.bytes))
-        return memoryview(block).cast("B").cast(FORMATS[port.type], port.shape_list())
+        size = ctypes.c_uint64()
+        self.call("nsk_session_output", self.handle, i, ctypes.byref(ctypes.c_void_p()), ctypes.byref(size))
+        block = (ctypes.c_char * size.value)()
+        self.call("nsk_session_read", self.handle, i, block, size)
+        flat = memoryview(block).cast("B")
+        return flat.cast(FORMATS[port.type], port.shape_list()) if size.value == port.bytes else flat.cast(FORMATS[port.type])
 
     def run(self):
         self.call("nsk_session_run", self.handle, None)
@@ -275,6 +297,10 @@ class Session:
 
     def set_batch(self, rows):
         self.call("nsk_session_set_batch", self.handle, rows)
+
+    def set_length(self, name, value):
+        """Computes with a length of the model from now on; inputs and outputs then have as many elements as follow from it."""
+        self.call("nsk_session_set_length", self.handle, name.encode(), value)
 
     def selftest(self):
         self.call("nsk_session_selftest", self.handle)

@@ -145,6 +145,7 @@ static void handles(const fixture* f, nsk_model* m, nsk_session* s) {
   void* data;
   const void* result;
   nsk_port port;
+  nsk_length length;
   nsk_session* made;
   EXPECT(bad_handle, -1, nsk_arena_required_bytes(m, 0, 1, &bytes));
   EXPECT(bad_handle, -1, nsk_model_input(m, 0, 0, &port, sizeof port));
@@ -152,6 +153,7 @@ static void handles(const fixture* f, nsk_model* m, nsk_session* s) {
   EXPECT(bad_handle, -1,
          nsk_session_open(memory_of(nsk_session_required_bytes()), nsk_session_required_bytes(), m, 0, f->block, 64,
                           &made));
+  EXPECT(bad_handle, -1, nsk_model_length(m, 0, 0, &length, sizeof length));
   EXPECT(bad_handle, -1, nsk_model_close(m));
   EXPECT_EQUAL(strcmp(nsk_model_name(m), "") + strcmp(nsk_model_producer(m), ""), 0);
   EXPECT_EQUAL(nsk_model_signature(m), 0u);
@@ -168,6 +170,7 @@ static void handles(const fixture* f, nsk_model* m, nsk_session* s) {
   EXPECT(bad_handle, -1, nsk_session_bind_input(s, 0, f->block, f->in.bytes));
   EXPECT(bad_handle, -1, nsk_session_bind_output(s, 0, f->block, f->out.bytes));
   EXPECT(bad_handle, -1, nsk_session_set_batch(s, 1));
+  EXPECT(bad_handle, -1, nsk_session_set_length(s, "n", 1));
   EXPECT(bad_handle, -1, nsk_session_run(s, NULL));
   EXPECT(bad_handle, -1, nsk_session_run_for_work(s, 1, NULL, &complete));
   EXPECT(bad_handle, -1, nsk_session_run_for_time(s, 1, NULL, NULL, NULL, &complete));
@@ -329,11 +332,18 @@ static void batches(const fixture* f) {
   nsk_model* const agents = open_model(f->agents_path);
   nsk_session* const net = open_session(agents, 1);
   const int32_t rows = nsk_model_max_batch(agents, 0);
+  nsk_length length;
   REQUIRE(rows == 8);
   EXPECT_EQUAL(nsk_model_max_batch(f->model, 0), 0);
   EXPECT(rows_out_of_range, 0, nsk_session_set_batch(net, 0));
   EXPECT(rows_out_of_range, 9, nsk_session_set_batch(net, rows + 1));
   EXPECT(rows_out_of_range, 1, nsk_session_set_batch(f->net, 1));
+  EXPECT(no_such_length, -1, nsk_session_set_length(f->net, "rows", 1));
+  EXPECT(bad_argument, 1, nsk_session_set_length(f->net, NULL, 1));
+  EXPECT(bad_argument, 3, nsk_model_length(agents, 0, 0, NULL, sizeof length));
+  EXPECT(bad_argument, 4, nsk_model_length(agents, 0, 0, &length, sizeof length - 1));
+  EXPECT(no_such_length, -1, nsk_model_length(agents, 0, 0, &length, sizeof length));
+  MUST(nsk_session_set_length(net, "batch", rows));
   MUST(nsk_session_seed(net, 7, 0));
   MUST(nsk_session_set_batch(net, 3));
   MUST(nsk_session_run(net, NULL));

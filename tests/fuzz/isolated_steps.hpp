@@ -12,10 +12,10 @@
 
 namespace fuzz {
 
-/// Marks the bytes of a tensor, border included, in an image of the arena. With `rows`, of so many rows of the batch.
-inline void mark(const nsk::tensor_info& t, int rows, std::vector<char>& marks) {
+/// Marks the bytes of a tensor, border included, in an image of the arena. Of a run of these lengths.
+inline void mark(const nsk::tensor_info& t, nsk::length_values lengths, std::vector<char>& marks) {
   if (t.where() == nsk::storage::constant) return;
-  const nsk::tensor_view v = t.view(nullptr, rows);
+  const nsk::tensor_view v = t.view(nullptr, lengths);
   std::ptrdiff_t first[nsk::max_rank], count[nsk::max_rank], index[nsk::max_rank] = {};
   for (int d = 0; d < v.rank; ++d) {
     const bool y = v.rank >= 3 && d == v.rank - 3, x = v.rank >= 3 && d == v.rank - 2;
@@ -35,7 +35,7 @@ inline void mark(const nsk::tensor_info& t, int rows, std::vector<char>& marks) 
 /// Runs one inference, each step twice: among zeros with its tiles in order, and among set bits with its tiles in
 /// reverse. Ends the program where both differ, or where a byte changed that is not the step's.
 template <class Session>
-void run_isolated(Session& net, std::byte* arena, std::size_t size, int rows) {
+void run_isolated(Session& net, std::byte* arena, std::size_t size, nsk::length_values lengths) {
   const std::size_t shared = net.variant().shared_bytes();
   const auto fail = [](const char* what, int step) {
     std::fprintf(stderr, "step %d %s\n", step, what);
@@ -45,8 +45,8 @@ void run_isolated(Session& net, std::byte* arena, std::size_t size, int rows) {
   for (int i = 0; i < net.step_count(); ++i) {
     const nsk::step_view s = net.step_info(i);
     std::vector<char> read(shared), written(shared);
-    for (int k = 0; k < s.input_count(); ++k) mark(s.input(k), rows, read);
-    mark(s.output(), rows, written);
+    for (int k = 0; k < s.input_count(); ++k) mark(s.input(k), lengths, read);
+    mark(s.output(), lengths, written);
     const std::vector<std::byte> before(arena, arena + size);
     std::vector<std::byte> results[2];
     for (int pass = 0; pass < 2; ++pass) {

@@ -30,6 +30,26 @@ inline void mutate_buffer(generator& random, test::plan_spec& p) {
   }
 }
 
+/// A number of a term, or of a length.
+inline void mutate_lengths(generator& random, test::plan_spec& p) {
+  test::tensor_spec& t = any_of(random, p.tensors);
+  if (random.one_in(4) && !p.lengths.empty()) {
+    test::length_spec& l = any_of(random, p.lengths);
+    std::uint32_t* const fields[] = {&l.minimum, &l.bound, &l.step, &l.of, &l.times, &l.divide};
+    return random.one_in(8) ? mutate(random, l.plus) : mutate(random, *fields[random.below(6)]);
+  }
+  if (t.terms.empty())
+    return t.terms.push_back(nsk::format::Term(1, static_cast<std::uint8_t>(random.below(13)), 0, 255, 255));
+  nsk::format::Term& term = any_of(random, t.terms);
+  std::int64_t coefficient = term.coefficient();
+  if (random.one_in(3)) mutate(random, coefficient);
+  const auto factor = [&](std::uint8_t now) {
+    return random.one_in(6) ? static_cast<std::uint8_t>(random.below(3) - 1) : now;
+  };
+  const auto number = static_cast<std::uint8_t>(random.one_in(3) ? random.below(14) : term.number());
+  term = nsk::format::Term(coefficient, number, factor(term.a()), factor(term.b()), factor(term.c()));
+}
+
 inline void mutate_tensor(generator& random, test::plan_spec& p) {
   test::tensor_spec &t = any_of(random, p.tensors), &other = any_of(random, p.tensors);
   switch (random.below(16)) {
@@ -186,6 +206,9 @@ inline void mutate_plan(generator& random, test::plan_spec& p) {
       case 4:
       case 5: mutate_tensor(random, p); break;
       case 6: mutate_rest(random, p); break;
+      case 7:
+        if (!p.lengths.empty()) mutate_lengths(random, p);
+        break;
       default: mutate_step(random, p); break;
     }
   }

@@ -215,6 +215,37 @@ inline void make_batch(generator& random, test::plan_spec& p) {
   }
 }
 
+/// A length in the place of one extent, wherever it is: shapes and strides of all tensors follow it.
+inline void make_lengths(generator& random, test::plan_spec& p) {
+  const test::tensor_spec& model = any_of(random, p.tensors);
+  if (model.shape.empty() || p.batch != 0) return;
+  const std::int32_t bound = model.shape[random.below(model.shape.size())];
+  if (bound < 2) return;
+  p.lengths = {{"n", static_cast<std::uint32_t>(random.one_in(2) ? 1 : bound - 1), static_cast<std::uint32_t>(bound)}};
+  for (test::tensor_spec& t : p.tensors) {
+    t.terms.clear();
+    if (random.one_in(12)) continue;
+    std::int64_t power = 0;
+    std::vector<nsk::format::Term> strides;
+    for (std::size_t d = t.shape.size(); d-- > 0;) {
+      const auto number = static_cast<std::uint8_t>(d);
+      if (power > 0 && power < 3 && t.strides[d] != 0 && !is_constant(p, t)) {
+        const auto f = [&](std::int64_t i) { return static_cast<std::uint8_t>(i < power ? 0 : 255); };
+        std::int64_t all = 1;
+        for (std::int64_t i = 0; i < power; ++i) all *= bound;
+        if (t.strides[d] % all == 0)
+          strides.insert(strides.begin(), nsk::format::Term(t.strides[d] / all, static_cast<std::uint8_t>(number + 6),
+                                                            f(0), f(1), f(2)));
+      }
+      if (t.shape[d] == bound && t.packing == nsk::format::Packing::plain) {
+        t.terms.insert(t.terms.begin(), nsk::format::Term(1, number, 0, 255, 255));
+        ++power;
+      }
+    }
+    t.terms.insert(t.terms.end(), strides.begin(), strides.end());
+  }
+}
+
 /// Another element type wherever one type is.
 inline void change_type(generator& random, test::plan_spec& p) {
   const nsk::format::DataType from = any_of(random, p.tensors).type,
@@ -231,7 +262,7 @@ inline void mutate_plausibly(generator& random, test::plan_spec& p) {
       case 0: share_block(random, p); break;
       case 1: work_in_place(random, p); break;
       case 2: change_length(random, p); break;
-      case 3: make_batch(random, p); break;
+      case 3: random.one_in(2) ? make_batch(random, p) : make_lengths(random, p); break;
       case 4: change_type(random, p); break;
       case 5: any_of(random, p.tensors).fill = any_fill(random); break;
       case 6: {

@@ -55,6 +55,15 @@ struct tensor_spec {
   float fill = 0;
   format::Packing packing = format::Packing::plain;
   std::uint32_t batch = 0;
+  std::vector<format::Term> terms = {};
+};
+
+/// A length that a run chooses, or, with `divide`, one that follows from another.
+struct length_spec {
+  std::string name;
+  std::uint32_t minimum = 1, bound = 1, step = 1, of = 0, times = 1;
+  std::int32_t plus = 0;
+  std::uint32_t divide = 0;
 };
 
 struct epilogue_spec {
@@ -148,6 +157,7 @@ struct plan_spec {
   std::vector<std::byte> weights;
   int variants = 1;  ///< the same plan several times
   std::uint32_t batch = 0;
+  std::vector<length_spec> lengths = {};
 
   std::uint32_t add_buffer(format::Storage storage, std::uint64_t bytes, std::uint32_t first, std::uint32_t last,
                            std::uint32_t index = 0) {
@@ -379,8 +389,12 @@ inline flatbuffers::Offset<format::Variant> write_variant(flatbuffers::FlatBuffe
   for (const tensor_spec& t : p.tensors) {
     const Halo halo(t.border.top, t.border.left, t.border.bottom, t.border.right);
     tensors.push_back(CreateTensorDirect(b, t.name.c_str(), t.type, &t.shape, &t.strides, t.buffer, t.offset, &halo,
-                                         t.fill, t.packing, 0, t.batch));
+                                         t.fill, t.packing, 0, t.batch, t.terms.empty() ? nullptr : &t.terms));
   }
+  std::vector<flatbuffers::Offset<Length>> lengths;
+  for (const length_spec& l : p.lengths)
+    lengths.push_back(
+        CreateLengthDirect(b, l.name.c_str(), l.minimum, l.bound, l.step, l.of, l.times, l.plus, l.divide));
   for (const step_spec& s : p.steps) steps.push_back(write_step(b, p, s));
   for (const port_spec& i : p.inputs) inputs.push_back(write_port(b, i));
   for (const port_spec& o : p.outputs) outputs.push_back(write_port(b, o));
@@ -388,7 +402,7 @@ inline flatbuffers::Offset<format::Variant> write_variant(flatbuffers::FlatBuffe
     states.push_back(CreateStateDirect(b, s.name.c_str(), s.tensor, s.next, s.initial));
   for (const check_spec& c : p.checks) checks.push_back(write_check(b, c));
   return CreateVariantDirect(b, "only", "any", &buffers, &tensors, &steps, &inputs, &outputs, &states, p.arena_bytes,
-                             p.lane_bytes, &checks, p.batch);
+                             p.lane_bytes, &checks, p.batch, lengths.empty() ? nullptr : &lengths);
 }
 
 /// Puts a header before a table and weights; the weights get their pad.

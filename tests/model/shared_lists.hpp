@@ -113,6 +113,8 @@ class shared_list_writer {
         return b.CreateVector(std::vector<flatbuffers::Offset<flatbuffers::String>>(bytes / reference, text)).Union();
       }
       case reflection::Obj: {
+        if (file_schema().objects()->Get(static_cast<std::uint32_t>(type.index()))->is_struct())
+          return b.CreateVectorOfStructs(std::vector<nsk::format::Term>(bytes / sizeof(nsk::format::Term))).Union();
         const any table(b.EndTable(b.StartTable()));
         return b.CreateVector(std::vector<any>(bytes / reference, table)).Union();
       }

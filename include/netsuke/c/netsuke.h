@@ -93,6 +93,15 @@ typedef struct nsk_port {
   int32_t rows;                /* of a batch, nsk_model_max_batch; 0 where a run has one value for all rows */
 } nsk_port;
 
+/* A length that a run chooses (nsk_session_set_length), from `minimum` to `bound` in steps of `step`. */
+typedef struct nsk_length {
+  const char* name;
+  int32_t minimum;
+  int32_t bound;
+  int32_t step;
+  int32_t reserved;
+} nsk_length;
+
 /* nsk_model_open reads the whole file to compare its hash. */
 enum nsk_open_option { nsk_open_check_hash = 1 };
 
@@ -123,6 +132,10 @@ NSK_C_API int32_t nsk_model_find_input(const nsk_model* model, int32_t variant, 
 NSK_C_API int32_t nsk_model_find_output(const nsk_model* model, int32_t variant, const char* name) NSK_C_NOEXCEPT;
 /* Returns the maximum number of rows of a batch, 0 where the variant computes one fixed shape. -1 for a bad handle. */
 NSK_C_API int32_t nsk_model_max_batch(const nsk_model* model, int32_t variant) NSK_C_NOEXCEPT;
+/* Fills *length with the length of this number, from 0 on. Status no_such_length where there are no more. Pass
+ * sizeof(nsk_length) as length_bytes. */
+NSK_C_API nsk_status nsk_model_length(const nsk_model* model, int32_t variant, int32_t number, nsk_length* length,
+                                      size_t length_bytes) NSK_C_NOEXCEPT;
 /* Fills *port. Pass sizeof(nsk_port) as port_bytes: a library that knows more fields leaves them out. */
 NSK_C_API nsk_status nsk_model_input(const nsk_model* model, int32_t variant, int32_t input, nsk_port* port,
                                      size_t port_bytes) NSK_C_NOEXCEPT;
@@ -191,6 +204,10 @@ NSK_C_API nsk_status nsk_session_bind_output(nsk_session* session, int32_t outpu
                                              uint64_t bytes) NSK_C_NOEXCEPT;
 /* Lets runs compute the first `rows` rows of a batch. */
 NSK_C_API nsk_status nsk_session_set_batch(nsk_session* session, int32_t rows) NSK_C_NOEXCEPT;
+/* Lets runs compute with a length of `value`; a new session has the bounds. Inputs and outputs are dense for the new
+ * shapes, and as many bytes as nsk_session_input and nsk_session_output say. Status no_such_length,
+ * length_out_of_range. */
+NSK_C_API nsk_status nsk_session_set_length(nsk_session* session, const char* name, int32_t value) NSK_C_NOEXCEPT;
 
 /* Runs a whole inference: on this thread where `jobs` is null, otherwise with its lanes. */
 NSK_C_API nsk_status nsk_session_run(nsk_session* session, const nsk_jobs* jobs) NSK_C_NOEXCEPT;

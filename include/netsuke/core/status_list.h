@@ -182,7 +182,14 @@
   X(no_free_slot, none,                                                                                               \
     "every slot of the ring waits for the device, or holds what is being read: give it more slots, or tell it "       \
     "what is complete")                                                                                               \
-  X(bad_gpu_buffer, none, "a buffer of the caller is missing, or smaller than the plan or the session says")
+  X(bad_gpu_buffer, none, "a buffer of the caller is missing, or smaller than the plan or the session says")          \
+  X(bad_lengths, tensor,                                                                                              \
+    "the lengths of a variant, or the numbers of a tensor that follow them, contradict each other or grow past "      \
+    "their bounds: the file is damaged, convert the model again")                                                     \
+  X(no_such_length, none,                                                                                             \
+    "the variant has no length of that name: `nsk inspect` lists them, `nsk convert --bound` makes them")             \
+  X(length_out_of_range, none,                                                                                        \
+    "`where` is below the minimum of the length, above its bound or no multiple of its step: ask length_view")
 
 /* X(code, number, place, text): statuses that the C interface alone has. */
 #define NSK_C_STATUS_LIST(X)                                                                                          \

@@ -30,15 +30,16 @@ static_assert(sizeof(file_header) == 64, "the header has no padding");
 /// an engine refuses files with bits that it does not know. Append-only. Additions that such an engine refuses anyway,
 /// as it does new operators, need none.
 enum feature : std::uint32_t {
-  feature_batch = 1,          ///< Variant.batch: a run may compute fewer rows
-  feature_cell_clip = 2,      ///< Recurrent.cell_clip
-  feature_half_weights = 4,   ///< panels of float16
-  feature_int8_weights = 8,   ///< panels of int8
-  feature_small = 16,         ///< a small file (small_file.hpp), which nsk::prepare expands
-  feature_weight_offset = 32  ///< weight_offset of QuantizedConv2D and QuantizedDepthwiseConv2D
+  feature_batch = 1,           ///< Variant.batch: a run may compute fewer rows
+  feature_cell_clip = 2,       ///< Recurrent.cell_clip
+  feature_half_weights = 4,    ///< panels of float16
+  feature_int8_weights = 8,    ///< panels of int8
+  feature_small = 16,          ///< a small file (small_file.hpp), which nsk::prepare expands
+  feature_weight_offset = 32,  ///< weight_offset of QuantizedConv2D and QuantizedDepthwiseConv2D
+  feature_lengths = 64         ///< Variant.lengths: a run may choose lengths below their bounds
 };
-inline constexpr std::uint32_t known_features =
-    feature_batch | feature_cell_clip | feature_half_weights | feature_int8_weights | feature_weight_offset;
+inline constexpr std::uint32_t known_features = feature_batch | feature_cell_clip | feature_half_weights |
+                                                feature_int8_weights | feature_weight_offset | feature_lengths;
 
 inline constexpr char file_magic[8] = {'N', 'S', 'K', 'M', 'O', 'D', 'E', 'L'};
 inline constexpr std::uint64_t file_alignment = 64;

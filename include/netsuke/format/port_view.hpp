@@ -17,13 +17,18 @@ class port_view {
   /// Physical shape: images are [N, H, W, C].
   span<const std::int32_t> shape() const { return tensor().shape(); }
   std::int64_t elements() const { return tensor().elements(); }
-  /// Elements of the first `rows` rows of the variant's batch; of all where `rows` is 0, or the port has no rows.
-  std::size_t elements_of_rows(int rows) const {
-    const auto all = static_cast<std::size_t>(elements());
-    const bool cut = rows > 0 && tensor().batch() > 0;
-    return cut ? all / m_variant->batch() * static_cast<std::size_t>(rows) : all;
+  /// Elements in a run of these lengths: the first ones of the port, dense.
+  std::size_t elements(length_values lengths) const {
+    const tensor_view v = tensor().view(nullptr, lengths);
+    std::size_t count = 1;
+    for (int d = 0; d < v.rank; ++d) count *= static_cast<std::size_t>(v.shape[d]);
+    return count;
   }
   std::size_t bytes() const { return tensor().bytes(); }
+  /// Bytes in a run of these lengths; of a batch those of all rows, of which the later ones do not matter.
+  std::size_t bytes(length_values lengths) const {
+    return tensor().batch() > 0 ? bytes() : elements(lengths) * static_cast<std::size_t>(size_of(type()));
+  }
   /// Shape in the source model; equal to shape() where the file has none.
   span<const std::int64_t> source_shape() const { return impl::items(m_port->source_shape()); }
   /// Source axis of each physical dimension; empty = the elements have the same order in both.

@@ -34,14 +34,14 @@ class step_view {
   }
   /// Number of tiles; 1 where the file describes none.
   int tile_count() const { return m_step->tile() ? static_cast<int>(m_step->tile()->count()) : 1; }
-  /// The output as tiles see it, with no more than `rows` of the batch where `rows` is not 0; and its number of tiles.
-  tile_space space(int rows = 0) const {
-    if (rows == 0) return tile_space_of(output().shape().data(), output().rank());
-    const tensor_view y = output().view(nullptr, rows);
+  /// The output as tiles see it in a run of these lengths, and its number of tiles.
+  tile_space space(length_values lengths = nullptr) const {
+    if (!lengths) return tile_space_of(output().shape().data(), output().rank());
+    const tensor_view y = output().view(nullptr, lengths);
     return tile_space_of(y.shape, y.rank);
   }
-  int tile_count(int rows) const {
-    return rows == 0 ? tile_count() : static_cast<int>(tile_grid_of(space(rows), tile()).count());
+  int tile_count(length_values lengths) const {
+    return lengths ? static_cast<int>(tile_grid_of(space(lengths), tile()).count()) : tile_count();
   }
 
   /// Returns the parameters of the step's operator, which must be `O`.

@@ -7,6 +7,7 @@
 #include <netsuke/core/span.hpp>
 #include <netsuke/core/tensor.hpp>
 #include <netsuke/format/impl/read_params.hpp>
+#include <netsuke/format/length.hpp>
 
 NSK_BEGIN
 /// Where a tensor is. Values are part of the file format.
@@ -82,26 +83,37 @@ class tensor_info {
     return -1;
   }
 
+  /// Terms of the numbers that follow lengths.
+  impl::term_list terms() const { return impl::term_list(m_tensor->terms()); }
+
   /// Returns the tensor as kernels see it; `buffer_start` is where its buffer is, null to get shape and strides
-  /// alone. With `rows`, of the batch no more than so many.
-  tensor_view view(std::byte* buffer_start, int rows = 0) const {
+  /// alone. What follows lengths is that of `lengths`.
+  tensor_view view(std::byte* buffer_start, length_values lengths = nullptr) const {
     tensor_view v;
-    v.data = buffer_start ? buffer_start + m_tensor->offset() : nullptr;
     v.type = type();
     v.rank = static_cast<std::uint8_t>(rank());
     v.border = border();
     v.fill = fill();
-    const span<const std::int32_t> lengths = shape();
+    const span<const std::int32_t> bounds = shape();
     const span<const std::int64_t> steps = strides();
-    for (std::size_t d = 0; d < lengths.size(); ++d) {
-      v.shape[d] = lengths[d];
+    for (std::size_t d = 0; d < bounds.size(); ++d) {
+      v.shape[d] = bounds[d];
       v.stride[d] = static_cast<std::ptrdiff_t>(steps[d]);
     }
-    if (rows > 0 && batch() > 0) v.shape[batch_dimension()] = rows * batch();
+    const std::int64_t start = lengths ? follow(v, lengths) : static_cast<std::int64_t>(m_tensor->offset());
+    v.data = buffer_start ? buffer_start + start : nullptr;
     return v;
   }
 
  private:
+  /// Gives a view the numbers of a run of these lengths; returns the offset.
+  NSK_NOINLINE std::int64_t follow(tensor_view& v, length_values lengths) const {
+    impl::tensor_numbers n{v.shape, v.stride, static_cast<std::int64_t>(m_tensor->offset())};
+    n.follow(terms(), lengths);
+    if (batch() > 0) v.shape[batch_dimension()] = lengths[0] * batch();
+    return n.offset;
+  }
+
   const format::Tensor* m_tensor;
   const format::Buffer* m_buffer;
   std::uint32_t m_index;

@@ -39,6 +39,17 @@ class variant_view {
 
   /// Largest number of rows of a batch; 0 where the variant computes one fixed shape.
   int batch() const { return m_table ? static_cast<int>(m_table->batch()) : 0; }
+  /// Number of lengths, those that follow from others included; 0 where the variant computes one fixed shape, or has a
+  /// batch in place of them.
+  int length_count() const { return m_table ? count(m_table->lengths()) : 0; }
+  length_view length(int i) const { return length_view(m_table->lengths()->Get(static_cast<std::uint32_t>(i))); }
+  /// Number of the length of this name that the caller chooses, -1 when there is none.
+  int find_length(const char* name) const {
+    for (int i = 0; i < length_count(); ++i) {
+      if (length(i).is_chosen() && std::strcmp(length(i).name(), name) == 0) return i;
+    }
+    return -1;
+  }
 
   int state_count() const { return m_table ? count(m_table->states()) : 0; }
   state_view state(int i) const { return {m_table, m_table->states()->Get(static_cast<std::uint32_t>(i))}; }

@@ -27,10 +27,10 @@ namespace gpu {
 namespace impl {
 
 /// Fills the border of a tensor in the CPU's memory: shaders neither write nor read borders.
-inline void fill_border_of(const tensor_info& t, int rows, std::byte* memory) {
+inline void fill_border_of(const tensor_info& t, length_values lengths, std::byte* memory) {
   const halo h = t.border();
   if ((h.top | h.left | h.bottom | h.right) == 0 || t.where() == storage::constant) return;
-  const tensor_view v = t.view(memory + t.buffer_offset(), rows);
+  const tensor_view v = t.view(memory + t.buffer_offset(), lengths);
   const tile_space all = tile_space_of(v.shape, v.rank);
   kernels::impl::fill_typed_border(v, range_of_tile(all, {}, {1, 1, 1}, 0));
 }
@@ -70,7 +70,7 @@ status run_cpu(const plan& p, int i, Session& cpu, span<std::byte> memory, span<
   });
   for (int step = part.first_step; step < part.first_step + part.step_count; ++step) {
     const step_view s = v.step(step);
-    for (int k = 0; k < s.input_count(); ++k) impl::fill_border_of(s.input(k), rows, memory.data());
+    for (int k = 0; k < s.input_count(); ++k) impl::fill_border_of(s.input(k), p.settings().lengths(), memory.data());
     const int tiles = cpu.tile_count(step);
     for (int tile = 0; tile < tiles; ++tile) cpu.run_tile(step, tile, 0);
   }

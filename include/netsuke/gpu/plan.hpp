@@ -52,7 +52,7 @@ NSK_COLD inline bool reaches_all(const variant_view& v) {
 NSK_COLD inline lowering_result lower_steps(const variant_view& v, dispatch_writer& to) {
   int part = -1, part_dispatch = 0;
   const auto end_part = [&](int end) {
-    if (part >= 0) add_cpu_part({v, part, end, to.settings().rows}, part_dispatch, to);
+    if (part >= 0) add_cpu_part({v, part, end, to.lengths()}, part_dispatch, to);
     part = -1;
   };
   for (int i = 0; i < v.step_count(); ++i) {
@@ -210,11 +210,12 @@ class plan {
     gpu::traffic found = scratch_traffic(i);
     if (i > 0 && m_records[i - 1].step == r.step) return found;
     if (r.merged >= 0) {
-      found.add(impl::traffic_of_merged(m_variant, r, m_settings.rows));
+      found.add(impl::traffic_of_merged(m_variant, r, m_settings.lengths()));
     } else if (r.step >= 0) {
-      found.add(impl::traffic_of_step(m_variant.step(r.step), r.halves, m_settings.rows));
+      found.add(impl::traffic_of_step(m_variant.step(r.step), r.halves, m_settings.lengths()));
     } else {
-      const std::uint64_t bytes = impl::distinct_bytes(m_variant.state(-1 - r.step).tensor(), m_settings.rows, false);
+      const std::uint64_t bytes =
+          impl::distinct_bytes(m_variant.state(-1 - r.step).tensor(), m_settings.lengths(), false);
       found.add({bytes, bytes, 0});
     }
     return found;

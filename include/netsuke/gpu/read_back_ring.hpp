@@ -39,7 +39,7 @@ class read_back_ring {
   static std::size_t required_bytes(const plan& p, int slots, output_set outputs = all_outputs) {
     std::size_t n = 0;
     for (int i = 0; i < p.variant().output_count() && i < 64; ++i) {
-      if ((outputs >> i & 1) != 0) n += impl::copied_bytes(p.variant().output(i), p.settings().rows);
+      if ((outputs >> i & 1) != 0) n += impl::copied_bytes(p.variant().output(i), p.settings().lengths());
     }
     return n * static_cast<std::size_t>(slots);
   }

@@ -51,12 +51,12 @@ inline bool device_agrees(span<const std::byte> actual, const void* expected, dt
 template <class F>
 std::size_t for_each_port(const plan& p, bool inputs, F&& f) {
   const variant_view& v = p.variant();
-  const int rows = p.settings().rows;
+  const length_values lengths = p.settings().lengths();
   std::size_t at = 0;
   for (int k = 0; k < (inputs ? v.input_count() : v.output_count()); ++k) {
     const port_view port = inputs ? v.input(k) : v.output(k);
-    f(k, at, port_bytes(port, rows));
-    at += copied_bytes(port, rows);
+    f(k, at, port_bytes(port, lengths));
+    at += copied_bytes(port, lengths);
   }
   return at;
 }

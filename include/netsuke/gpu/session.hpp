@@ -147,7 +147,8 @@ class session {
     const port_view port = variant().input(i);
     if (offset % 4 != 0) return {status_code::misaligned_offset, status_place::input, i};
     m_device->barrier(l);
-    m_device->copy(l, from, offset, m_buffers.arena, impl::arena_offset(port), impl::copied_bytes(port, rows()));
+    m_device->copy(l, from, offset, m_buffers.arena, impl::arena_offset(port),
+                   impl::copied_bytes(port, m_plan->settings().lengths()));
     return {};
   }
   gpu::status copy_output(list& l, port_key which, buffer to, std::size_t offset) {
@@ -157,7 +158,8 @@ class session {
     const port_view port = variant().output(i);
     if (offset % 4 != 0) return {status_code::misaligned_offset, status_place::output, i};
     m_device->barrier(l);
-    m_device->copy(l, m_buffers.arena, impl::arena_offset(port), to, offset, impl::copied_bytes(port, rows()));
+    m_device->copy(l, m_buffers.arena, impl::arena_offset(port), to, offset,
+                   impl::copied_bytes(port, m_plan->settings().lengths()));
     return {};
   }
 
@@ -265,7 +267,6 @@ class session {
     return nsk::impl::work_of(variant().step(d.step)) +
            (d.merged >= 0 ? nsk::impl::work_of(variant().step(d.merged)) : 0);
   }
-  int rows() const { return m_plan->settings().rows; }
 
   NSK_COLD gpu::status start(Device& device, const gpu::plan& p, const session_buffers<Device>& buffers,
                              std::size_t weight_bytes, span<std::byte> memory) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <netsuke/core/assert.hpp>
 #include <netsuke/core/span.hpp>
+#include <netsuke/format/length.hpp>
 
 NSK_BEGIN
 namespace gpu {
@@ -38,6 +39,9 @@ struct plan_settings {
   /// Bytes behind the arena for Winograd's convolutions, which are computed in parts of as many images as fit; one that
   /// needs more for an image has no shader.
   std::uint32_t max_winograd_bytes = std::uint32_t{32} << 20;
+
+  /// The lengths of an inference. Valid as long as the settings.
+  length_values lengths() const { return rows > 0 ? &rows : nullptr; }
 };
 
 }

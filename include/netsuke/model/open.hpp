@@ -5,6 +5,7 @@
 #include <netsuke/format/impl/read_file.hpp>
 #include <netsuke/model/impl/verify_batch.hpp>
 #include <netsuke/model/impl/verify_flow.hpp>
+#include <netsuke/model/impl/verify_lengths.hpp>
 #include <netsuke/model/impl/verify_ports.hpp>
 #include <netsuke/model/impl/verify_steps.hpp>
 #include <netsuke/model/impl/verify_tensors.hpp>
@@ -29,6 +30,7 @@ status verify_variant(const variant_view& variant, span<const std::byte> weights
   if (s) s = verify_checks(c);
   if (s) s = verify_steps<Ops, Narrow>(c);
   if (s) s = verify_batch<Ops>(c);
+  if (s) s = verify_lengths<Ops>(c);
   if (s) s = verify_disjoint_buffers(c);
   if (s) s = verify_flow(c);
   return s;

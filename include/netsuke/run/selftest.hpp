@@ -25,8 +25,8 @@ inline bool outputs_agree(span<const std::byte> actual, span<const std::uint8_t>
 }
 
 /// Runs every check vector of the session's variant and compares: bit by bit where the vector's tolerance is 0.
-/// Overwrites inputs and outputs in the arena, resets the states, seeds with 0 and goes back to whole batches; inputs
-/// and outputs must not be bound. The status names the output that differs.
+/// Overwrites inputs and outputs in the arena, resets the states, seeds with 0 and goes back to the bounds of lengths;
+/// inputs and outputs must not be bound. The status names the output that differs.
 template <class Settings>
 [[nodiscard]] status selftest(session<Settings>& net) {
   if (!net.status()) return net.status();
@@ -41,7 +41,7 @@ template <class Settings>
     }
     net.reset();
     net.seed(0);
-    if (v.batch() != 0) static_cast<void>(net.set_batch(v.batch()));
+    net.reset_lengths();
     net.run();
     for (int k = 0; k < net.output_count(); ++k) {
       if (!impl::outputs_agree(net.output_bytes(k), check.output(k), net.output_info(k).type(), check.tolerance())) {

@@ -18,6 +18,7 @@
 #include <netsuke/run/impl/requirements.hpp>
 #include <netsuke/run/impl/jobs.hpp>
 #include <netsuke/run/impl/lane.hpp>
+#include <netsuke/run/impl/run_lengths.hpp>
 #include <netsuke/run/impl/serial.hpp>
 #include <netsuke/run/impl/slices.hpp>
 #include <netsuke/run/impl/states.hpp>
@@ -145,9 +146,23 @@ class session {
   nsk::status set_batch(int rows) {
     if (rows < 1 || rows > m_variant.batch()) return {status_code::rows_out_of_range, rows};
     restart();
-    m_rows = rows;
+    m_lengths.set_rows(m_variant, rows);
     return {};
   }
+  /// Lets runs compute with a length of `value` (variant_view::length); a new session has the bounds. Ports are dense
+  /// for the new shapes: write inputs again. Abandons what run_for() has begun. "batch" means the rows of a batch.
+  nsk::status set_length(const char* name, int value) {
+    if (m_variant.batch() > 0 && std::strcmp(name, "batch") == 0) return set_batch(value);
+    restart();
+    return m_lengths.set(m_variant, name, value);
+  }
+  /// Sets all lengths, and the rows of a batch, to their bounds.
+  void reset_lengths() {
+    restart();
+    m_lengths.reset(m_variant);
+  }
+  /// The lengths of a run, for tensor_info::view; null where all are at their bounds.
+  length_values lengths() const { return m_lengths.values(); }
 
   // --- running ---
   /// Runs a whole inference on this thread, from the start.
@@ -215,7 +230,7 @@ class session {
         source tiles{{&counter, tiles_of(s)}, {clock, {left}}, false};
         impl::run_lane<settings>(memory(), s, scratch(i), tiles);
       };
-      traced([&] { on_lanes(jobs, lane_count, tiles_of(s) - m_tile, lane); });
+      traced([&] { impl::on_lanes(jobs, lanes_for(lane_count, tiles_of(s) - m_tile), lane); });
       const std::int32_t done = counter.value() < tiles_of(s) ? counter.value() : tiles_of(s);
       if (!advance(done, tiles_of(s))) return false;
       if (m_step < step_count() && impl::read_clock(clock) >= end) return false;
@@ -322,6 +337,7 @@ class session {
     m_lanes = impl::lanes_in(v, memory_block.size());
     m_native_dot4 = impl::runs_quads<settings> && simd::has_native_dot4();
     m_variant = v;
+    m_lengths.reset(v);
     m_weights = m.weights().data();
     m_arena = memory_block.data();
     reset();
@@ -333,7 +349,7 @@ class session {
     m.bind_ports(m_inputs.table(), m_outputs.table(), settings::bindable_ports);
     m.flags = &m_flags;
     m.random = m_random;
-    m.rows = m_rows;
+    m.lengths = lengths();
     m.native_dot4 = m_native_dot4;
     return m;
   }
@@ -341,7 +357,7 @@ class session {
     return m_arena + m_variant.shared_bytes() + static_cast<std::size_t>(lane) * m_variant.lane_bytes();
   }
 
-  std::size_t elements_in_use(const port_view& p) const { return p.elements_of_rows(m_rows); }
+  std::size_t elements_in_use(const port_view& p) const { return p.elements(lengths()); }
   template <class Byte>
   checked_span<Byte> bytes_of(int i, status_place place) const {
     const bool is_input = place == status_place::input;
@@ -350,7 +366,7 @@ class session {
       return nsk::status(status_code::no_such_port, place, i);
     if (is_input && m_inputs.is_bound(i)) return nsk::status(status_code::is_bound, i);
     const port_view port = is_input ? input_info(i) : output_info(i);
-    return span<Byte>(memory().data(port.tensor()), port.bytes());
+    return span<Byte>(memory().data(port.tensor()), port.bytes(lengths()));
   }
   template <class T>
   checked_span<T> elements_of(int i, status_place place) const {
@@ -365,7 +381,7 @@ class session {
   }
 
   void require_ready() const { NSK_ASSERT(m_status, "session: it cannot run: ask status() after making it"); }
-  std::int32_t tiles_of(const step_view& s) const { return s.tile_count(m_rows); }
+  std::int32_t tiles_of(const step_view& s) const { return s.tile_count(lengths()); }
 
   template <class F>
   void traced(F&& f) {
@@ -374,30 +390,14 @@ class session {
     m_profiler.end(m_step);
   }
 
-  int usable(int lane_count) const {
-    NSK_ASSERT(lane_count <= m_lanes, "session: more lanes than the memory has scratch for");
-    return lane_count > 0 && lane_count < m_lanes ? lane_count : m_lanes;
-  }
-
   /// As many lanes as there are tiles for.
-  int lanes_for(int lane_count, std::int32_t tiles) const {
-    const int usable_lanes = usable(lane_count), count = usable_lanes < tiles ? usable_lanes : tiles;
-    return count > 1 ? count : 1;
-  }
-
-  /// Calls lane(i) for as many lanes as there are tiles for; a single one on this thread.
-  template <class Jobs, class Lane>
-  void on_lanes(Jobs& jobs, int lane_count, std::int32_t tiles, const Lane& lane) {
-    const int count = lanes_for(lane_count, tiles);
-    if (count <= 1) return lane(0);
-    if constexpr (impl::is_job_system<Jobs>) jobs.parallel_for(count, lane);
-  }
+  int lanes_for(int lane_count, std::int32_t tiles) const { return impl::lanes_for(lane_count, m_lanes, tiles); }
 
   /// Runs the tiles [begin, end) of a step on lanes.
   template <class Jobs>
   void share(Jobs& jobs, int lane_count, const step_view& s, std::int32_t begin, std::int32_t end) {
     impl::dealt_tiles dealt(begin, end, lanes_for(lane_count, end - begin));
-    on_lanes(jobs, lane_count, end - begin, [&](int i) {
+    impl::on_lanes(jobs, lanes_for(lane_count, end - begin), [&](int i) {
       impl::lane_tiles tiles(dealt, i);
       impl::run_lane<settings>(memory(), s, scratch(i), tiles);
     });
@@ -436,7 +436,8 @@ class session {
   variant_view m_variant;
   const std::byte* m_weights = nullptr;
   std::byte* m_arena = nullptr;
-  int m_lanes = 0, m_step = 0, m_rows = 0;  ///< rows of the batch; 0 = all
+  int m_lanes = 0, m_step = 0;
+  impl::run_lengths m_lengths;
   std::int32_t m_tile = 0;
   mutable std::uint32_t m_flags = 0;  ///< written by lanes through memory()
   random_source m_random;

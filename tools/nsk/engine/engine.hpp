@@ -41,6 +41,8 @@ class runner : public inference {
   virtual const std::byte* tensor(int index) = 0;
   /// Computes the first rows of a batch only, as session::set_batch does. Refuses more than the model has.
   virtual void set_batch(int rows) = 0;
+  /// Computes with a length of `value` from now on, as session::set_length does.
+  virtual void set_length(const std::string& name, int value) = 0;
   /// Runs a whole inference and records when each step ran.
   virtual void run(std::vector<step_event>& events) = 0;
   /// Replays the check vectors of the file; returns what is wrong, nothing when all outputs are met.

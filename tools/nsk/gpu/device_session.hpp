@@ -154,7 +154,7 @@ class device_session final : public device_runner {
       if (step == plan().cpu_part(part).first_step) bring_operands(part);
       const step_view s = plan().variant().step(step);
       for (int i = 0; i < s.input_count(); ++i)
-        gpu::impl::fill_border_of(s.input(i), plan().settings().rows, m_cpu_arena);
+        gpu::impl::fill_border_of(s.input(i), plan().settings().lengths(), m_cpu_arena);
     };
     submit_part();
     before(0);

@@ -178,11 +178,11 @@ json work_of_rows(const variant_view& v, int rows) {
   int tiles = 0;
   for (int i = 0; i < v.step_count(); ++i) {
     const step_view s = v.step(i);
-    const tensor_view part = s.output().view(nullptr, rows);
+    const tensor_view part = s.output().view(nullptr, &rows);
     double share = 1.0 / std::max(1.0, static_cast<double>(s.output().elements()));
     for (int d = 0; d < part.rank; ++d) share *= static_cast<double>(part.shape[d]);
     macs += static_cast<std::uint64_t>(std::llround(static_cast<double>(s.macs()) * share));
-    tiles += s.tile_count(rows);
+    tiles += s.tile_count(&rows);
   }
   return {{"rows", rows}, {"macs", macs}, {"tiles", tiles}};
 }
@@ -201,6 +201,10 @@ json variant(const model& m, const variant_view& v, converter_notes& notes, cons
                                 {"shape", list(s.tensor().shape())}});
   }
   result["batch"] = v.batch();
+  for (int i = 0; i < v.length_count(); ++i)
+    if (const length_view l = v.length(i); l.is_chosen())
+      result["lengths"].push_back(
+          {{"name", l.name()}, {"minimum", l.minimum()}, {"bound", l.bound()}, {"step", l.step()}});
   for (const int rows : {1, v.batch()})
     if (v.batch() > 1) result["batch_work"].push_back(work_of_rows(v, rows));
   result["arena"] = {{"shared_bytes", v.shared_bytes()},

@@ -170,6 +170,16 @@ std::string layout_text(const json& v) {
   return text;
 }
 
+/// The lengths that a run chooses.
+std::string lengths_text(const json& v) {
+  std::string text;
+  for (const json& l : v.value("lengths", json::array()))
+    text += format_text("length    '%s': %d to %d%s\n", printable(l["name"].get<std::string>()).c_str(),
+                        l["minimum"].get<int>(), l["bound"].get<int>(),
+                        l["step"].get<int>() > 1 ? format_text(" in steps of %d", l["step"].get<int>()).c_str() : "");
+  return text;
+}
+
 /// The batch, and what runs of one row and of all compute.
 std::string batch_text(const json& v) {
   if (!v.contains("batch_work")) return "";
@@ -181,8 +191,8 @@ std::string batch_text(const json& v) {
 }
 
 std::string variant_text(const json& v, const text_style& style) {
-  std::string text = batch_text(v) + ports_text("input", v["inputs"]) + ports_text("output", v["outputs"]) +
-                     states_text(v) + memory_text(v["arena"]);
+  std::string text = batch_text(v) + lengths_text(v) + ports_text("input", v["inputs"]) +
+                     ports_text("output", v["outputs"]) + states_text(v) + memory_text(v["arena"]);
   text += format_text("work      %zu steps, %s MACs\n", v["steps"].size(), count_text(v["macs"]).c_str());
   if (is_expected(v)) {
     const double ms = v["expected"]["ms"];

@@ -96,11 +96,19 @@ table_json json_of_struct(const reflection::Object& object, const std::uint8_t* 
 
 table_json json_of_object(const reflection::Object& object, const fb::Table& table);
 
+/// Whether a list is one of structs.
+bool is_struct(const reflection::Type& type) {
+  return type.element() == reflection::Obj && object_at(type.index()).is_struct();
+}
+
 table_json json_of_vector(const reflection::Type& type, const fb::Table& table, fb::voffset_t field) {
   const auto* vector = table.GetPointer<const fb::Vector<std::uint8_t>*>(field);
   table_json json = table_json::array();
   for (fb::uoffset_t i = 0; i < vector->size(); ++i) {
-    if (type.element() == reflection::Obj || type.element() == reflection::String) {
+    if (is_struct(type)) {
+      const reflection::Object& object = object_at(type.index());
+      json.push_back(json_of_struct(object, vector->Data() + i * static_cast<fb::uoffset_t>(object.bytesize())));
+    } else if (type.element() == reflection::Obj || type.element() == reflection::String) {
       const std::uint8_t* slot = vector->Data() + i * sizeof(fb::uoffset_t);
       const std::uint8_t* target = slot + fb::ReadScalar<fb::uoffset_t>(slot);
       if (type.element() == reflection::String)
@@ -281,6 +289,7 @@ class table_writer {
   fb::Offset<void> write_vector(const reflection::Type& type, const table_json& json, const std::string& path) {
     if (!json.is_array()) refuse_at(path, "is " + shown(json) + ", but a list is wanted.");
     const auto at = [&](std::size_t i) { return path + "[" + std::to_string(i) + "]"; };
+    if (is_struct(type)) return write_structs(object_at(type.index()), json, path);
     if (type.element() == reflection::Obj || type.element() == reflection::String) {
       std::vector<fb::Offset<void>> offsets;
       for (std::size_t i = 0; i < json.size(); ++i)
@@ -297,6 +306,18 @@ class table_writer {
                              : scalar_of<decltype(zero)>(json[i], type.index(), at(i)));
       return fb::Offset<void>(m_builder.CreateVector(values).Union());
     });
+  }
+
+  fb::Offset<void> write_structs(const reflection::Object& object, const table_json& json, const std::string& path) {
+    struct alignas(8) block {
+      std::uint8_t bytes[16];
+    };
+    if (object.bytesize() != sizeof(block) || object.minalign() != alignof(block))
+      refuse("the schema has a list of structs that JSON files do not carry.");
+    std::vector<block> blocks(json.size());
+    for (std::size_t i = 0; i < json.size(); ++i)
+      write_struct(object, json[i], path + "[" + std::to_string(i) + "]", blocks[i].bytes);
+    return m_builder.CreateVectorOfStructs(blocks).Union();
   }
 
   /// Writes what a field points at.
@@ -319,18 +340,22 @@ class table_writer {
     refuse_at(path, "has a type without fields.");
   }
 
-  void add_struct(const reflection::Field& f, const table_json& json, const std::string& path) {
-    const reflection::Object& object = object_at(f.type()->index());
+  static void write_struct(const reflection::Object& object, const table_json& json, const std::string& path,
+                           std::uint8_t* to) {
     check_keys(object, json, path);
-    std::vector<std::uint8_t> bytes(static_cast<std::size_t>(object.bytesize()));
     for (const reflection::Field* member : fields_of(object)) {
       const std::string name = member->name()->str();
       if (json.count(name) == 0) refuse_at(path, "lacks '" + name + "'.");
       visit_scalar(member->type()->base_type(), [&](auto zero) {
-        fb::WriteScalar(bytes.data() + member->offset(),
+        fb::WriteScalar(to + member->offset(),
                         scalar_of<decltype(zero)>(json[name], member->type()->index(), path + "." + name));
       });
     }
+  }
+  void add_struct(const reflection::Field& f, const table_json& json, const std::string& path) {
+    const reflection::Object& object = object_at(f.type()->index());
+    std::vector<std::uint8_t> bytes(static_cast<std::size_t>(object.bytesize()));
+    write_struct(object, json, path, bytes.data());
     m_builder.Align(static_cast<std::size_t>(object.minalign()));
     m_builder.PushBytes(bytes.data(), bytes.size());
     m_builder.TrackField(f.offset(), m_builder.GetSize());

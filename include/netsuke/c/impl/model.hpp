@@ -143,6 +143,20 @@ int32_t nsk_model_find_output(const nsk_model* model, int32_t variant, const cha
 int32_t nsk_model_max_batch(const nsk_model* model, int32_t variant) noexcept {
   return nsk::impl::c_has_variant(model, variant) ? model->view.variant(variant).batch() : -1;
 }
+nsk_status nsk_model_length(const nsk_model* model, int32_t variant, int32_t number, nsk_length* length,
+                            size_t length_bytes) noexcept {
+  if (const nsk_status s = nsk::impl::c_check_variant(model, variant); s.code != 0) return s;
+  if (length == nullptr) return nsk::impl::c_bad_argument(3);
+  if (length_bytes < sizeof *length) return nsk::impl::c_bad_argument(4);
+  const nsk::variant_view v = model->view.variant(variant);
+  for (int i = 0; number >= 0 && i < v.length_count(); ++i) {
+    const nsk::length_view l = v.length(i);
+    if (!l.is_chosen() || number-- > 0) continue;
+    *length = {l.name(), l.minimum(), l.bound(), l.step(), 0};
+    return {nsk_status_ok, -1};
+  }
+  return {nsk_status_no_such_length, -1};
+}
 nsk_status nsk_model_input(const nsk_model* model, int32_t variant, int32_t input, nsk_port* port,
                            size_t port_bytes) noexcept {
   if (const nsk_status s = nsk::impl::c_check_variant(model, variant); s.code != 0) return s;

@@ -101,6 +101,11 @@ nsk_status nsk_session_set_batch(nsk_session* session, int32_t rows) noexcept {
   if (!nsk::impl::c_is_handle(session)) return nsk::impl::c_bad_handle();
   return nsk::impl::c_status(session->net.set_batch(rows));
 }
+nsk_status nsk_session_set_length(nsk_session* session, const char* name, int32_t value) noexcept {
+  if (!nsk::impl::c_is_handle(session)) return nsk::impl::c_bad_handle();
+  if (name == nullptr) return nsk::impl::c_bad_argument(1);
+  return nsk::impl::c_status(session->net.set_length(name, value));
+}
 
 uint64_t nsk_session_state_bytes(const nsk_session* session) noexcept {
   return nsk::impl::c_is_handle(session) ? session->net.state_bytes() : 0;

@@ -10,6 +10,7 @@ NSK_BEGIN
 namespace format {
 
 struct Halo;
+struct Term;
 struct Window;
 struct MatMul;
 struct Tile;
@@ -288,6 +289,42 @@ struct alignas(2) Halo FLATBUFFERS_FINAL_CLASS {
 
 static_assert(sizeof(Halo) == 8, "padding");
 
+/// Part of a number of a tensor: coefficient * length[a] * length[b] * length[c], where 255 is no length. `number` 0 to 5
+/// is a dimension's length, 6 to 11 its stride in elements, 12 the offset in bytes. A number is the sum of its terms, which stand
+/// behind each other, by rising number; without any it is the same for all lengths.
+struct alignas(8) Term FLATBUFFERS_FINAL_CLASS {
+ private:
+  int64_t coefficient_;
+  uint8_t number_;
+  uint8_t a_;
+  uint8_t b_;
+  uint8_t c_;
+  int32_t padding0__;
+
+ public:
+  Term()
+      : coefficient_(0),
+        number_(0),
+        a_(0),
+        b_(0),
+        c_(0),
+        padding0__(0) { (void)padding0__; }
+  Term(int64_t _coefficient, uint8_t _number, uint8_t _a, uint8_t _b, uint8_t _c)
+      : coefficient_(flatbuffers::EndianScalar(_coefficient)),
+        number_(flatbuffers::EndianScalar(_number)),
+        a_(flatbuffers::EndianScalar(_a)),
+        b_(flatbuffers::EndianScalar(_b)),
+        c_(flatbuffers::EndianScalar(_c)),
+        padding0__(0) { (void)padding0__; }
+  int64_t coefficient() const { return flatbuffers::EndianScalar(coefficient_); }
+  uint8_t number() const { return flatbuffers::EndianScalar(number_); }
+  uint8_t a() const { return flatbuffers::EndianScalar(a_); }
+  uint8_t b() const { return flatbuffers::EndianScalar(b_); }
+  uint8_t c() const { return flatbuffers::EndianScalar(c_); }
+};
+
+static_assert(sizeof(Term) == 16, "padding");
+
 /// Window of a convolution or pooling, in input pixels. Padding after the last row and column follows from the output's shape.
 struct alignas(2) Window FLATBUFFERS_FINAL_CLASS {
  private:
@@ -404,11 +441,41 @@ struct Quantization FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   }
 };
 
-/// A strided view of a buffer. Physical order: images are [N, H, W, C].
+/// A number that a run chooses, or that follows from another one. Dimensions of tensors follow it.
+/// Where `divide` is 0 the caller chooses it, from `minimum` to `bound` in steps of `step`; else it is
+/// (times * length[of] + plus) / divide, rounded down, of an earlier length.
+struct Length FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
+  enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
+    VT_NAME = 4, VT_MINIMUM = 6, VT_BOUND = 8, VT_STEP = 10, VT_OF = 12, VT_TIMES = 14, VT_PLUS = 16, VT_DIVIDE = 18
+  };
+  const flatbuffers::String *name() const { return GetPointer<const flatbuffers::String *>(VT_NAME); }
+  uint32_t minimum() const { return GetField<uint32_t>(VT_MINIMUM, 1); }
+  uint32_t bound() const { return GetField<uint32_t>(VT_BOUND, 0); }
+  uint32_t step() const { return GetField<uint32_t>(VT_STEP, 1); }
+  uint32_t of() const { return GetField<uint32_t>(VT_OF, 0); }
+  uint32_t times() const { return GetField<uint32_t>(VT_TIMES, 1); }
+  int32_t plus() const { return GetField<int32_t>(VT_PLUS, 0); }
+  uint32_t divide() const { return GetField<uint32_t>(VT_DIVIDE, 0); }
+  bool Verify(impl::table_verifier &verifier) const {
+    return VerifyTableStart(verifier.bounds()) &&
+           VerifyOffset(verifier.bounds(), VT_NAME) &&
+           verifier.VerifyString(name()) &&
+           VerifyField<uint32_t>(verifier.bounds(), VT_MINIMUM, 4) &&
+           VerifyField<uint32_t>(verifier.bounds(), VT_BOUND, 4) &&
+           VerifyField<uint32_t>(verifier.bounds(), VT_STEP, 4) &&
+           VerifyField<uint32_t>(verifier.bounds(), VT_OF, 4) &&
+           VerifyField<uint32_t>(verifier.bounds(), VT_TIMES, 4) &&
+           VerifyField<int32_t>(verifier.bounds(), VT_PLUS, 4) &&
+           VerifyField<uint32_t>(verifier.bounds(), VT_DIVIDE, 4) &&
+           verifier.EndTable();
+  }
+};
+
+/// A strided view of a buffer. Physical order: images are [N, H, W, C]. Numbers are those of the bounds of all lengths.
 struct Tensor FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
     VT_NAME = 4, VT_TYPE = 6, VT_SHAPE = 8, VT_STRIDES = 10, VT_BUFFER = 12, VT_OFFSET = 14, VT_HALO = 16, VT_FILL =
-    18, VT_PACKING = 20, VT_QUANTIZATION = 22, VT_BATCH = 24
+    18, VT_PACKING = 20, VT_QUANTIZATION = 22, VT_BATCH = 24, VT_TERMS = 26
   };
   const flatbuffers::String *name() const { return GetPointer<const flatbuffers::String *>(VT_NAME); }
   DataType type() const { return static_cast<DataType>(GetField<uint8_t>(VT_TYPE, 0)); }
@@ -421,6 +488,7 @@ struct Tensor FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   Packing packing() const { return static_cast<Packing>(GetField<uint8_t>(VT_PACKING, 0)); }
   const Quantization *quantization() const { return GetPointer<const Quantization *>(VT_QUANTIZATION); }
   uint32_t batch() const { return GetField<uint32_t>(VT_BATCH, 0); }
+  const flatbuffers::Vector<const Term *> *terms() const { return GetPointer<const flatbuffers::Vector<const Term *> *>(VT_TERMS); }
   bool Verify(impl::table_verifier &verifier) const {
     return VerifyTableStart(verifier.bounds()) &&
            VerifyOffset(verifier.bounds(), VT_NAME) &&
@@ -438,6 +506,8 @@ struct Tensor FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
            VerifyOffset(verifier.bounds(), VT_QUANTIZATION) &&
            verifier.VerifyTable(quantization()) &&
            VerifyField<uint32_t>(verifier.bounds(), VT_BATCH, 4) &&
+           VerifyOffset(verifier.bounds(), VT_TERMS) &&
+           verifier.VerifyVector(terms()) &&
            verifier.EndTable();
   }
 };
@@ -1287,7 +1357,7 @@ struct CheckVector FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 struct Variant FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
     VT_NAME = 4, VT_PROFILE = 6, VT_BUFFERS = 8, VT_TENSORS = 10, VT_STEPS = 12, VT_INPUTS = 14, VT_OUTPUTS = 16,
-    VT_STATES = 18, VT_ARENA_BYTES = 20, VT_LANE_BYTES = 22, VT_CHECKS = 24, VT_BATCH = 26
+    VT_STATES = 18, VT_ARENA_BYTES = 20, VT_LANE_BYTES = 22, VT_CHECKS = 24, VT_BATCH = 26, VT_LENGTHS = 28
   };
   const flatbuffers::String *name() const { return GetPointer<const flatbuffers::String *>(VT_NAME); }
   const flatbuffers::String *profile() const { return GetPointer<const flatbuffers::String *>(VT_PROFILE); }
@@ -1301,6 +1371,7 @@ struct Variant FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   uint64_t lane_bytes() const { return GetField<uint64_t>(VT_LANE_BYTES, 0); }
   const flatbuffers::Vector<flatbuffers::Offset<CheckVector>> *checks() const { return GetPointer<const flatbuffers::Vector<flatbuffers::Offset<CheckVector>> *>(VT_CHECKS); }
   uint32_t batch() const { return GetField<uint32_t>(VT_BATCH, 0); }
+  const flatbuffers::Vector<flatbuffers::Offset<Length>> *lengths() const { return GetPointer<const flatbuffers::Vector<flatbuffers::Offset<Length>> *>(VT_LENGTHS); }
   bool Verify(impl::table_verifier &verifier) const {
     return VerifyTableStart(verifier.bounds()) &&
            VerifyOffset(verifier.bounds(), VT_NAME) &&
@@ -1331,6 +1402,9 @@ struct Variant FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
            verifier.VerifyVector(checks()) &&
            verifier.VerifyVectorOfTables(checks()) &&
            VerifyField<uint32_t>(verifier.bounds(), VT_BATCH, 4) &&
+           VerifyOffset(verifier.bounds(), VT_LENGTHS) &&
+           verifier.VerifyVector(lengths()) &&
+           verifier.VerifyVectorOfTables(lengths()) &&
            verifier.EndTable();
   }
 };

@@ -62,7 +62,8 @@ NSK_COLD inline status verify_fields(const format::Variant& v) {
   if (!v.buffers() || !v.tensors() || !v.steps()) return status_code::bad_structure;
   for (std::uint32_t i = 0; i < v.tensors()->size(); ++i) {
     const format::Tensor* t = v.tensors()->Get(i);
-    if (!t->shape() || !t->strides() || !is_aligned(t->strides()->Data(), alignof(std::int64_t))) {
+    const bool aligned_terms = count_of(t->terms()) == 0 || is_aligned(t->terms()->Data(), alignof(std::int64_t));
+    if (!t->shape() || !t->strides() || !is_aligned(t->strides()->Data(), alignof(std::int64_t)) || !aligned_terms) {
       return {status_code::bad_tensor, static_cast<std::int32_t>(i)};
     }
   }

@@ -35,10 +35,10 @@ class table_verifier {
   bool VerifyTable(const T* table) {
     return !table || table->Verify(*this);
   }
+  /// A list of numbers, or of structs, of which FlatBuffers gives pointers.
   template <class T>
   bool VerifyVector(const flatbuffers::Vector<T>* v) {
-    static_assert(!std::is_pointer<T>::value, "a list of structs: charge the size of the struct");
-    return !v || verify_list(reinterpret_cast<const std::uint8_t*>(v), sizeof(T));
+    return !v || verify_list(reinterpret_cast<const std::uint8_t*>(v), sizeof(std::remove_pointer_t<T>));
   }
   NSK_NOINLINE bool VerifyString(const flatbuffers::String* s) {
     return m_bounds.VerifyString(s) && (!s || charge(s->size()));

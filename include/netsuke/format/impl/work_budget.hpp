@@ -29,6 +29,8 @@ inline constexpr std::uint64_t search_work = 8;
 inline constexpr std::uint64_t region_work = 192;
 inline constexpr std::uint64_t buffer_work = 2;
 inline constexpr std::uint64_t number_work = 2;
+/// Of a pair of terms of a tensor.
+inline constexpr std::uint64_t term_work = 8;
 
 class work_budget {
  public:

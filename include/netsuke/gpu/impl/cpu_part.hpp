@@ -11,10 +11,11 @@
 NSK_BEGIN
 namespace gpu::impl {
 
-/// Steps [first, end) of a variant, all of them on the CPU, with the rows of a batch that they compute.
+/// Steps [first, end) of a variant, all of them on the CPU, in an inference of these lengths.
 struct cpu_steps {
   variant_view variant;
-  int first = 0, end = 0, rows = 0;
+  int first = 0, end = 0;
+  length_values lengths = nullptr;
 };
 
 /// The words of the arena from a tensor's first byte to its last, and whether its elements are all of them.
@@ -22,8 +23,8 @@ struct crossing {
   arena_range range{};
   bool exact = false;
 };
-inline crossing crossing_of(const tensor_info& t, int rows) {
-  tensor_view v = t.view(nullptr, rows);
+inline crossing crossing_of(const tensor_info& t, length_values lengths) {
+  tensor_view v = t.view(nullptr, lengths);
   v.border = {};
   bool repeats;
   const nsk::impl::region r = nsk::impl::region_of(v, static_cast<std::int64_t>(t.offset()), repeats);
@@ -37,14 +38,14 @@ inline crossing crossing_of(const tensor_info& t, int rows) {
 inline bool is_made_before(const cpu_steps& s, int step, const tensor_info& t) {
   const bool lives_before = t.where() == storage::input || t.where() == storage::state || t.first_step() < s.first;
   if (!lives_before) return true;
-  const arena_range wanted = crossing_of(t, s.rows).range;
+  const arena_range wanted = crossing_of(t, s.lengths).range;
   for (int i = s.first; i < step; ++i) {
     const step_view earlier = s.variant.step(i);
     for (int o = 0; o < earlier.output_count(); ++o) {
       const tensor_info made = earlier.output(o);
       if (made.buffer() != t.buffer()) continue;
       if (made.index() == t.index()) return true;
-      const crossing w = crossing_of(made, s.rows);
+      const crossing w = crossing_of(made, s.lengths);
       if (w.exact && w.range.offset <= wanted.offset && wanted.end() <= w.range.end()) return true;
     }
   }
@@ -57,7 +58,7 @@ void for_each_upload(const cpu_steps& s, F&& f) {
   for (int i = s.first; i < s.end; ++i) {
     const step_view step = s.variant.step(i);
     for (int o = 0; o < step.output_count(); ++o) {
-      if (step.output(o).last_step() >= s.end) f(crossing_of(step.output(o), s.rows));
+      if (step.output(o).last_step() >= s.end) f(crossing_of(step.output(o), s.lengths));
     }
   }
 }
@@ -69,7 +70,7 @@ void for_each_read_back(const cpu_steps& s, F&& f) {
     const step_view step = s.variant.step(i);
     for (int k = 0; k < step.input_count(); ++k) {
       const tensor_info t = step.input(k);
-      if (t.where() != storage::constant && !is_made_before(s, i, t)) f(crossing_of(t, s.rows));
+      if (t.where() != storage::constant && !is_made_before(s, i, t)) f(crossing_of(t, s.lengths));
     }
   }
   for_each_upload(s, [&](const crossing& w) {

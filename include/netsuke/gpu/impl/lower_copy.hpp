@@ -60,13 +60,14 @@ inline refusal draft_copy(const copy_place& from, const copy_place& target, int 
 
 /// A copy between tensors of one shape. Elements of 64 bits are two words, those of less than 32 one by one.
 inline refusal lower_copy(const tensor_info& from, const tensor_info& target, dispatch_writer& to) {
-  const int rows = to.settings().rows, words = size_of(target.type()) / 4;
+  const length_values lengths = to.lengths();
+  const int words = size_of(target.type()) / 4;
   if (words == 0) return lower_small_copy(from, target, to);
   if (to.is_half(target)) return lower_conversion(from, target, to);
   const bool half = to.is_half(from);
   draft d;
-  if (const refusal why = draft_copy({from.view(nullptr, rows), word_of(from, half, to), is_constant(from), half},
-                                     {target.view(nullptr, rows), word_of(target, to)}, words, is_float(target), d))
+  if (const refusal why = draft_copy({from.view(nullptr, lengths), word_of(from, half, to), is_constant(from), half},
+                                     {target.view(nullptr, lengths), word_of(target, to)}, words, is_float(target), d))
     return why;
   return to.add(d);
 }
@@ -83,8 +84,8 @@ template <>
 struct lowering<op::pack_panels> {
   static refusal lower(const step_view& s, dispatch_writer& to) {
     if (is_constant(s.input(0))) return "its input is a constant";
-    const int rows = to.settings().rows;
-    const tensor_view x = s.input(0).view(nullptr, rows), y = s.output().view(nullptr, rows);
+    const length_values lengths = to.lengths();
+    const tensor_view x = s.input(0).view(nullptr, lengths), y = s.output().view(nullptr, lengths);
     pack_panels_constants c;
     c.channels = word(x.length(0));
     c.depth = word(x.length(1));

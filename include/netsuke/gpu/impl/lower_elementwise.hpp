@@ -15,7 +15,7 @@ class elementwise_operands {
   explicit elementwise_operands(const dispatch_writer& to) : m_to(&to) {}
   void set(int slot, const tensor_info& t) {
     one& o = m_one[slot];
-    o.view = t.view(nullptr, m_to->settings().rows);
+    o.view = t.view(nullptr, m_to->lengths());
     o.half = m_to->is_half(t);
     o.at = word_of(t, o.half, *m_to);
     o.given = true;

@@ -12,11 +12,11 @@ namespace gpu::impl {
 inline refusal set_lines(line_constants& c, const step_view& s, const dispatch_writer& to, int axis,
                          joining how = joining::all) {
   constexpr int slots = 3;
-  const int rows = to.settings().rows;
+  const length_values lengths = to.lengths();
   const tensor_info xi = s.input(0), yi = s.output();
   if (!is_float(xi) || !is_float(yi)) return "its elements are not float32";
   if (is_constant(xi)) return "its input is a constant";
-  const tensor_view x = xi.view(nullptr, rows), y = yi.view(nullptr, rows);
+  const tensor_view x = xi.view(nullptr, lengths), y = yi.view(nullptr, lengths);
   tensor_view kept = y, reduced = x;  // their lengths alone are read: 1 for dimensions of the other
   for (int i = 0; i < x.rank; ++i) {
     const bool along = axis >= 0 ? i == axis : y.shape[i] == 1 && x.shape[i] != 1;

@@ -13,7 +13,7 @@ struct lowering<op::random> {
   static refusal lower(const step_view& s, dispatch_writer& to) {
     constexpr int slots = 4;
     const random_params p = s.params<op::random>();
-    const tensor_view y = s.output().view(nullptr, to.settings().rows);
+    const tensor_view y = s.output().view(nullptr, to.lengths());
     const tensor_view* self[1] = {&y};
     const joined_dimensions<1> dims(y, self);
     if (dims.count > slots) return "it has more than four dimensions after joining";

@@ -15,7 +15,7 @@ inline constexpr std::int32_t max_ranked = 16384;
 inline refusal set_ranked_lines(rank_constants& c, const step_view& s, int axis, const dispatch_writer& to) {
   constexpr int slots = 3;
   const tensor_info xi = s.input(0), yi = s.output();
-  const tensor_view x = xi.view(nullptr, to.settings().rows), y = yi.view(nullptr, to.settings().rows);
+  const tensor_view x = xi.view(nullptr, to.lengths()), y = yi.view(nullptr, to.lengths());
   tensor_view kept = y;
   kept.shape[axis] = 1;
   const tensor_view* both[2] = {&x, &y};

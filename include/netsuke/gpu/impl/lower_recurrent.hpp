@@ -50,7 +50,7 @@ template <>
 struct lowering<op::recurrent> {
   static refusal lower(const step_view& s, dispatch_writer& to) {
     const recurrent_params p = s.params<op::recurrent>();
-    const tensor_view x = s.input(0).view(nullptr, to.settings().rows), y = s.output().view(nullptr);
+    const tensor_view x = s.input(0).view(nullptr, to.lengths()), y = s.output().view(nullptr);
     if (y.shape[3] > max_hidden) return "it has more than 672 hidden elements: they do not fit into group memory";
     if (is_constant(s.input(0))) return "its input is a constant";
     for (int direction = 0; direction < x.shape[2]; ++direction) {

@@ -12,9 +12,9 @@ struct lowering<op::resize_2d> {
   static refusal lower(const step_view& s, dispatch_writer& to) {
     if (const refusal why = check_window(s, {})) return why;
     const resize_2d_params p = s.params<op::resize_2d>();
-    const int rows = to.settings().rows;
+    const length_values lengths = to.lengths();
     const image_place x = place_of(s.input(0), to), y = place_of(s.output(), to);
-    const tensor_view out = s.output().view(nullptr, rows);
+    const tensor_view out = s.output().view(nullptr, lengths);
     resize_2d_constants c;
     c.x = x.at, c.x_n = x.image, c.x_y = x.row, c.x_x = x.pixel;
     c.y = y.at, c.y_n = y.image, c.y_y = y.row, c.y_x = y.pixel;

@@ -12,9 +12,9 @@ struct lowering<op::local_response_normalization> {
   static refusal lower(const step_view& s, dispatch_writer& to) {
     constexpr int slots = 3;
     const local_response_normalization_params p = s.params<op::local_response_normalization>();
-    const int rows = to.settings().rows;
+    const length_values lengths = to.lengths();
     if (is_constant(s.input(0))) return "its input is a constant";
-    const tensor_view x = s.input(0).view(nullptr, rows), y = s.output().view(nullptr, rows);
+    const tensor_view x = s.input(0).view(nullptr, lengths), y = s.output().view(nullptr, lengths);
     tensor_view before = y;
     before.shape[y.rank - 1] = 1;
     const tensor_view* both[2] = {&x, &y};
@@ -43,9 +43,9 @@ struct lowering<op::local_response_normalization> {
 template <>
 struct lowering<op::tree_ensemble> {
   static refusal lower(const step_view& s, dispatch_writer& to) {
-    const int rows = to.settings().rows;
+    const length_values lengths = to.lengths();
     if (is_constant(s.input(0))) return "its input is a constant";
-    const tensor_view x = s.input(0).view(nullptr, rows), y = s.output().view(nullptr, rows);
+    const tensor_view x = s.input(0).view(nullptr, lengths), y = s.output().view(nullptr, lengths);
     tree_ensemble_constants c;
     c.targets = word(y.length(0));
     c.count = word(std::int64_t{y.length(1)} * y.length(0));

@@ -64,7 +64,7 @@ struct separable_steps {
 
 /// Constants and permutation of the merged dispatch.
 inline void set_separable(const separable_steps& s, const dispatch_writer& to, draft& d, separable_constants& c) {
-  const int rows = to.settings().rows;
+  const length_values lengths = to.lengths();
   const epilogue_params first = s.depthwise.epilogue(), second = s.pointwise.epilogue();
   const tensor_info in = s.depthwise.input(0), out = s.pointwise.output();
   const image_place y = place_of(out, to),
@@ -76,7 +76,7 @@ inline void set_separable(const separable_steps& s, const dispatch_writer& to, d
   c.alpha0 = first.alpha, c.beta0 = first.beta;
   c.w = word_of(s.pointwise.input(1), to), c.slope = slope_of(s.pointwise, second, to);
   c.alpha = second.alpha, c.beta = second.beta;
-  const tensor_view x = in.view(nullptr), all = out.view(nullptr, rows);
+  const tensor_view x = in.view(nullptr), all = out.view(nullptr, lengths);
   c.ih = word(x.length(2)), c.iw = word(x.length(1)), c.ic = word(x.length(0));
   c.oh = word(all.length(2)), c.ow = static_cast<std::uint32_t>(shape.padded_width()), c.oc = word(all.length(0));
   c.width = word(all.length(1));

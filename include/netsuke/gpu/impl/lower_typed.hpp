@@ -91,23 +91,23 @@ inline refusal lower_typed_fill(const tensor_info& target, float value, dispatch
   typed_elementwise_constants c;
   c.low = static_cast<std::uint32_t>(bits);
   c.high = static_cast<std::uint32_t>(bits >> 32);
-  return lower_typed(typed_mode::fill, as_bits(target, target.view(nullptr, to.settings().rows)), {}, c, to);
+  return lower_typed(typed_mode::fill, as_bits(target, target.view(nullptr, to.lengths())), {}, c, to);
 }
 
 /// Elements of a smaller type than a word, one by one, as they are.
 inline refusal lower_small_copy(const tensor_info& from, const tensor_info& target, dispatch_writer& to) {
-  const int rows = to.settings().rows;
-  return lower_typed(typed_mode::convert, as_bits(target, target.view(nullptr, rows)),
-                     {as_bits(from, from.view(nullptr, rows)), {}, {}}, {}, to);
+  const length_values lengths = to.lengths();
+  return lower_typed(typed_mode::convert, as_bits(target, target.view(nullptr, lengths)),
+                     {as_bits(from, from.view(nullptr, lengths)), {}, {}}, {}, to);
 }
 
 /// Output = data with the position along `axis` that the index says; `index` has the strides of the indices in the
 /// output's dimensions.
 inline refusal lower_gather(const step_view& s, int axis, tensor_view index, dispatch_writer& to) {
-  const int rows = to.settings().rows;
+  const length_values lengths = to.lengths();
   const tensor_info data = s.input(0), indices = s.input(1), out = s.output();
-  const tensor_view y = out.view(nullptr, rows);
-  tensor_view x = data.view(nullptr, rows);
+  const tensor_view y = out.view(nullptr, lengths);
+  tensor_view x = data.view(nullptr, lengths);
   typed_elementwise_constants c;
   c.extent = word(x.shape[axis]);
   c.along = number(x.stride[axis]);
@@ -119,20 +119,20 @@ template <>
 struct lowering<op::cast> {
   static refusal lower(const step_view& s, dispatch_writer& to) {
     const tensor_info from = s.input(0), out = s.output();
-    const int rows = to.settings().rows;
-    return lower_typed(typed_mode::convert, operand_of(out, out.view(nullptr, rows)),
-                       {operand_of(from, from.view(nullptr, rows)), {}, {}}, {}, to);
+    const length_values lengths = to.lengths();
+    return lower_typed(typed_mode::convert, operand_of(out, out.view(nullptr, lengths)),
+                       {operand_of(from, from.view(nullptr, lengths)), {}, {}}, {}, to);
   }
 };
 /// Compare and arithmetic: y = a kind b.
 template <class Kind>
 inline refusal lower_typed_binary(const step_view& s, typed_mode mode, Kind kind, dispatch_writer& to) {
   const tensor_info a = s.input(0), b = s.input(1), out = s.output();
-  const int rows = to.settings().rows;
+  const length_values lengths = to.lengths();
   typed_elementwise_constants c;
   c.flags = static_cast<std::uint32_t>(kind) << 16;
-  return lower_typed(mode, operand_of(out, out.view(nullptr, rows)),
-                     {operand_of(a, a.view(nullptr, rows)), operand_of(b, b.view(nullptr, rows)), {}}, c, to);
+  return lower_typed(mode, operand_of(out, out.view(nullptr, lengths)),
+                     {operand_of(a, a.view(nullptr, lengths)), operand_of(b, b.view(nullptr, lengths)), {}}, c, to);
 }
 template <>
 struct lowering<op::compare> {
@@ -152,11 +152,11 @@ template <>
 struct lowering<op::select> {
   static refusal lower(const step_view& s, dispatch_writer& to) {
     const tensor_info condition = s.input(0), a = s.input(1), b = s.input(2), out = s.output();
-    const int rows = to.settings().rows;
+    const length_values lengths = to.lengths();
     // a, b and the output are copied as bits: only the type of the condition matters.
-    return lower_typed(typed_mode::select, as_bits(out, out.view(nullptr, rows)),
-                       {as_bits(a, a.view(nullptr, rows)), as_bits(b, b.view(nullptr, rows)),
-                        operand_of(condition, condition.view(nullptr, rows))},
+    return lower_typed(typed_mode::select, as_bits(out, out.view(nullptr, lengths)),
+                       {as_bits(a, a.view(nullptr, lengths)), as_bits(b, b.view(nullptr, lengths)),
+                        operand_of(condition, condition.view(nullptr, lengths))},
                        {}, to);
   }
 };
@@ -165,7 +165,7 @@ struct lowering<op::gather> {
   static refusal lower(const step_view& s, dispatch_writer& to) {
     const int axis = s.params<op::gather>().axis;
     // Indices have one dimension. They are read in the shape of the output, the same ones for all its other dimensions.
-    tensor_view indices_as_output = s.output().view(nullptr, to.settings().rows);
+    tensor_view indices_as_output = s.output().view(nullptr, to.lengths());
     for (int d = 0; d < indices_as_output.rank; ++d) indices_as_output.stride[d] = 0;
     indices_as_output.stride[axis] = s.input(1).view(nullptr).stride[0];
     return lower_gather(s, axis, indices_as_output, to);
@@ -174,7 +174,7 @@ struct lowering<op::gather> {
 template <>
 struct lowering<op::gather_elements> {
   static refusal lower(const step_view& s, dispatch_writer& to) {
-    return lower_gather(s, s.params<op::gather_elements>().axis, s.input(1).view(nullptr, to.settings().rows), to);
+    return lower_gather(s, s.params<op::gather_elements>().axis, s.input(1).view(nullptr, to.lengths()), to);
   }
 };
 

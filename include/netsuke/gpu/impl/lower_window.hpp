@@ -16,7 +16,7 @@ struct image_place {
   bool aligned(std::uint32_t to = 4) const { return (at | image | row | pixel) % to == 0; }
 };
 inline image_place place_of(const tensor_info& t, const dispatch_writer& to) {
-  const tensor_view v = t.view(nullptr, to.settings().rows);
+  const tensor_view v = t.view(nullptr, to.lengths());
   return {word_of(t, to.is_half(t), to), word(v.stride_of(3)), word(v.stride_of(2)), word(v.stride_of(1))};
 }
 /// Offset and strides of [B, M, N] of a matrix product, seen as an image_place: B are images, M pixels.
@@ -156,12 +156,12 @@ struct lowering<op::conv_2d> {
     const conv_2d_params p = s.params<op::conv_2d>();
     const epilogue_params e = s.epilogue();
     if (const refusal why = check_window(s, e)) return why;
-    const int rows = to.settings().rows;
+    const length_values lengths = to.lengths();
     draft d;
     window_constants c;
     set_places(c, place_of(s.input(0), to), place_of(s.output(), to),
                e.residual >= 0 ? place_of(s.input(e.residual), to) : image_place{});
-    set_sizes(c, s.input(0).view(nullptr, rows), s.output().view(nullptr, rows), p.groups);
+    set_sizes(c, s.input(0).view(nullptr, lengths), s.output().view(nullptr, lengths), p.groups);
     set_window(c, p.w);
     set_epilogue(c, d, s, e, to);
     c.w = word_of(s.input(1), to);
@@ -179,12 +179,12 @@ struct lowering<op::fully_connected> {
   static refusal lower(const step_view& s, dispatch_writer& to) {
     const epilogue_params e = s.epilogue();
     if (const refusal why = check_window(s, e)) return why;
-    const int rows = to.settings().rows;
+    const length_values lengths = to.lengths();
     draft d;
     window_constants c;
     set_places(c, place_of(s.input(0), to), place_of(s.output(), to),
                e.residual >= 0 ? place_of(s.input(e.residual), to) : image_place{});
-    set_sizes(c, s.input(0).view(nullptr, rows), s.output().view(nullptr, rows), 1);
+    set_sizes(c, s.input(0).view(nullptr, lengths), s.output().view(nullptr, lengths), 1);
     set_window(c, {});
     set_epilogue(c, d, s, e, to);
     c.w = word_of(s.input(1), to);
@@ -198,8 +198,8 @@ struct lowering<op::mat_mul> {
   static refusal lower(const step_view& s, dispatch_writer& to) {
     const epilogue_params e = s.epilogue();
     if (const refusal why = check_window(s, e)) return why;
-    const int rows = to.settings().rows;
-    const tensor_view y = s.output().view(nullptr, rows);
+    const length_values lengths = to.lengths();
+    const tensor_view y = s.output().view(nullptr, lengths);
     draft d;
     window_constants c;
     set_places(c, matrix_place_of(s.input(0), to), matrix_place_of(s.output(), to),
@@ -228,13 +228,13 @@ struct lowering<op::depthwise_conv_2d> {
   static refusal lower(const step_view& s, dispatch_writer& to) {
     const epilogue_params e = s.epilogue();
     if (const refusal why = check_window(s, e)) return why;
-    const int rows = to.settings().rows;
+    const length_values lengths = to.lengths();
     const image_place x = place_of(s.input(0), to), y = place_of(s.output(), to),
                       r = e.residual >= 0 ? place_of(s.input(e.residual), to) : image_place{};
     draft d;
     window_constants c;
     set_places(c, x, y, r);
-    set_sizes(c, s.input(0).view(nullptr, rows), s.output().view(nullptr, rows), 1);
+    set_sizes(c, s.input(0).view(nullptr, lengths), s.output().view(nullptr, lengths), 1);
     const window w = s.params<op::depthwise_conv_2d>().w;
     set_window(c, w);
     set_epilogue(c, d, s, e, to);
@@ -257,14 +257,14 @@ struct lowering<op::pool_2d> {
   static refusal lower(const step_view& s, dispatch_writer& to) {
     if (const refusal why = check_window(s, {})) return why;
     const pool_2d_params p = s.params<op::pool_2d>();
-    const int rows = to.settings().rows;
+    const length_values lengths = to.lengths();
     draft d;
     d.key.kernel = kernel::pool_2d;
     d.mode() = p.kind == pool_kind::max ? 0 : p.count_include_pad ? 2 : 1;  // MODE of shaders/pool_2d.comp
     window_constants c;
     const image_place x = place_of(s.input(0), to), y = place_of(s.output(), to);
     set_places(c, x, y, {});
-    set_sizes(c, s.input(0).view(nullptr, rows), s.output().view(nullptr, rows), 1);
+    set_sizes(c, s.input(0).view(nullptr, lengths), s.output().view(nullptr, lengths), 1);
     set_window(c, p.w);
     c.fill = pair(p.pad_bottom, p.pad_right);  // in pooling the pads behind the input (shaders/bindings.h)
     d.input4() = x.aligned() && c.oc % 4 == 0;

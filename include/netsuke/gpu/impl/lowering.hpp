@@ -63,6 +63,7 @@ class dispatch_writer {
   }
 
   const plan_settings& settings() const { return m_settings; }
+  length_values lengths() const { return m_settings.lengths(); }
   int dispatches() const { return m_dispatches; }
   std::uint32_t words() const { return m_word_count; }
   int pipelines() const { return m_pipelines; }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Where ports and states are in the arena, and how many bytes a copy of them has: whole words, of a batch the rows
-/// that the plan computes.
+/// Where ports and states are in the arena, and how many bytes a copy of them has: whole words, of what
+/// the plan computes.
 #include <netsuke/core/hide_macros.hpp>
 #include <cstddef>
 #include <netsuke/format/variant_view.hpp>
@@ -15,14 +15,13 @@ inline std::size_t arena_offset(const tensor_info& t) {
   return static_cast<std::size_t>(t.buffer_offset() + t.offset());
 }
 inline std::size_t arena_offset(const port_view& p) { return arena_offset(p.tensor()); }
-/// Bytes of the first `rows` rows of a port, 0 = all.
-inline std::size_t port_bytes(const port_view& p, int rows) {
-  const tensor_info t = p.tensor();
-  if (rows <= 0 || t.batch() == 0) return t.bytes();
-  const auto length = static_cast<std::size_t>(t.shape()[static_cast<std::size_t>(t.batch_dimension())]);
-  return t.bytes() / length * static_cast<std::size_t>(rows * t.batch());
+/// Bytes of a port in an inference of these lengths.
+inline std::size_t port_bytes(const port_view& p, length_values lengths) {
+  return p.elements(lengths) * static_cast<std::size_t>(size_of(p.type()));
 }
-inline std::size_t copied_bytes(const port_view& p, int rows) { return whole_words(port_bytes(p, rows)); }
+inline std::size_t copied_bytes(const port_view& p, length_values lengths) {
+  return whole_words(port_bytes(p, lengths));
+}
 /// Bytes of a snapshot of all states: each begins at a word.
 inline std::size_t copied_state_bytes(const variant_view& v) {
   std::size_t sum = 0;

@@ -23,8 +23,8 @@ struct traffic {
 namespace impl {
 
 /// Bytes of the elements that a tensor has; one that it repeats counts once.
-inline std::uint64_t distinct_bytes(const tensor_info& t, int rows, bool half) {
-  const tensor_view v = t.view(nullptr, rows);
+inline std::uint64_t distinct_bytes(const tensor_info& t, length_values lengths, bool half) {
+  const tensor_view v = t.view(nullptr, lengths);
   std::uint64_t n = half ? 2 : static_cast<std::uint64_t>(size_of(t.type()));
   for (int d = 0; d < v.rank; ++d) {
     if (v.stride[d] != 0) n *= static_cast<std::uint64_t>(v.shape[d]);
@@ -32,24 +32,24 @@ inline std::uint64_t distinct_bytes(const tensor_info& t, int rows, bool half) {
   return n;
 }
 
-inline traffic traffic_of_step(const step_view& s, operand_set halves, int rows) {
+inline traffic traffic_of_step(const step_view& s, operand_set halves, length_values lengths) {
   traffic found;
   for (int i = 0; i < s.input_count(); ++i) {
     const tensor_info t = s.input(i);
     const bool half = i < set_inputs && (halves >> i & 1) != 0;
-    (is_constant(t) ? found.constants : found.read) += distinct_bytes(t, rows, half);
+    (is_constant(t) ? found.constants : found.read) += distinct_bytes(t, lengths, half);
   }
   for (int i = 0; i < s.output_count(); ++i)
-    found.written += distinct_bytes(s.output(i), rows, (halves & output_operand) != 0);
+    found.written += distinct_bytes(s.output(i), lengths, (halves & output_operand) != 0);
   return found;
 }
 
 /// Of a step whose first input is made by an earlier one, in the same dispatch.
-inline traffic traffic_of_merged(const variant_view& v, const dispatch_record& r, int rows) {
+inline traffic traffic_of_merged(const variant_view& v, const dispatch_record& r, length_values lengths) {
   const step_view before = v.step(r.merged), s = v.step(r.step);
-  traffic found = traffic_of_step(s, r.halves, rows);
-  found.read -= distinct_bytes(s.input(0), rows, (r.halves & 1) != 0);
-  const traffic more = traffic_of_step(before, r.merged_halves, rows);
+  traffic found = traffic_of_step(s, r.halves, lengths);
+  found.read -= distinct_bytes(s.input(0), lengths, (r.halves & 1) != 0);
+  const traffic more = traffic_of_step(before, r.merged_halves, lengths);
   found.add({more.read, 0, more.constants});
   return found;
 }

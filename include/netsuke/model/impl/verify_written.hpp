@@ -48,8 +48,9 @@ NSK_COLD inline std::int64_t row_bytes(const tensor_info& t) {
 /// Whether the first row is in the first `bytes` bytes of its buffer, and so each in as many of its own. All of a
 /// tensor without rows is its first row.
 NSK_COLD inline bool rows_are_in(const tensor_info& t, std::int64_t bytes) {
+  constexpr std::int32_t one_row = 1;
   bool repeats;
-  const region r = region_of(t.view(nullptr, 1), static_cast<std::int64_t>(t.offset()), repeats);
+  const region r = region_of(t.view(nullptr, &one_row), static_cast<std::int64_t>(t.offset()), repeats);
   const std::int64_t own = row_bytes(t);
   return (own == 0 || own == bytes) && r.base >= 0 && r.end() <= bytes;
 }

@@ -19,8 +19,8 @@ struct memory_map {
   int bindable = 0;
   std::uint32_t* flags = nullptr;  ///< of the running inference (core/flags.hpp)
   random_source random{};          ///< of the running inference
-  int rows = 0;                    ///< of the batch that it computes; 0 = all
-  bool native_dot4 = false;        ///< simd::has_native_dot4() of this machine
+  length_values lengths = nullptr;
+  bool native_dot4 = false;  ///< simd::has_native_dot4() of this machine
 
   static memory_map of(const variant_view& v, const std::byte* weights, std::byte* arena) {
     memory_map m;
@@ -43,9 +43,9 @@ struct memory_map {
     if (where == storage::output && t.port() < bindable && bound_outputs[t.port()]) return bound_outputs[t.port()];
     return arena + t.buffer_offset();
   }
-  tensor_view view(const tensor_info& t) const { return t.view(buffer_of(t), rows); }
+  tensor_view view(const tensor_info& t) const { return t.view(buffer_of(t), lengths); }
   /// Returns where the element at index 0 is.
-  std::byte* data(const tensor_info& t) const { return buffer_of(t) + t.offset(); }
+  std::byte* data(const tensor_info& t) const { return lengths ? view(t).data : buffer_of(t) + t.offset(); }
   template <class T>
   const T* constant(const tensor_info& t) const {
     return reinterpret_cast<const T*>(data(t));
@@ -61,10 +61,9 @@ inline epilogue bind_epilogue(const memory_map& m, const step_view& s, const epi
   e.beta = p.beta;
   if (p.slope >= 0) e.slope = m.constant<float>(s.input(p.slope));
   if (p.residual >= 0) {
-    const tensor_info residual = s.input(p.residual);
-    e.residual = m.constant<float>(residual);
-    const span<const std::int64_t> strides = residual.strides();
-    for (std::size_t d = 0; d < strides.size(); ++d) e.residual_stride[d] = static_cast<std::ptrdiff_t>(strides[d]);
+    const tensor_view residual = m.view(s.input(p.residual));
+    e.residual = residual.as<float>();
+    for (int d = 0; d < residual.rank; ++d) e.residual_stride[d] = residual.stride[d];
   }
   return e;
 }

@@ -17,7 +17,7 @@ class bound_step {
       : m_args(bind(memory, step)), m_op(step.op()), m_tile(step.tile()) {
     if constexpr (runs_half_weights<Settings>) m_half_weights = has_half_weights(step);
     if constexpr (runs_int8_weights<Settings>) m_int8_weights = has_int8_weights(step);
-    m_space = step.space(memory.rows);
+    m_space = step.space(memory.lengths);
     m_grid = tile_grid_of(m_space, m_tile);
   }
 

@@ -3,7 +3,9 @@
 /// Tiles for the game's job system: any object with `parallel_for(count, f)`, which calls f(i) once for each i in [0,
 /// count), on any threads, in any order or one after the other, and returns when all have returned.
 #include <netsuke/core/hide_macros.hpp>
+#include <netsuke/core/assert.hpp>
 #include <netsuke/core/atomic.hpp>
+#include <netsuke/run/impl/requirements.hpp>
 
 NSK_BEGIN
 namespace impl {
@@ -59,6 +61,20 @@ struct lane_tiles {
     return -1;
   }
 };
+
+/// Returns how many of `lane_count` lanes (0 = all that there is scratch for) have tiles, at least one.
+inline int lanes_for(int lane_count, int with_scratch, std::int32_t tiles) {
+  NSK_ASSERT(lane_count <= with_scratch, "session: more lanes than the memory has scratch for");
+  const int usable = lane_count > 0 ? lane_count : with_scratch, count = usable < tiles ? usable : tiles;
+  return count > 1 ? count : 1;
+}
+
+/// Calls lane(i) for so many lanes; a single one on this thread.
+template <class Jobs, class Lane>
+void on_lanes(Jobs& jobs, int count, const Lane& lane) {
+  if (count <= 1) return lane(0);
+  if constexpr (is_job_system<Jobs>) jobs.parallel_for(count, lane);
+}
 
 }
 NSK_END

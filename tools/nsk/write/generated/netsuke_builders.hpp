@@ -21,14 +21,38 @@ inline flatbuffers::Offset<Buffer> CreateBuffer(flatbuffers::FlatBufferBuilder &
   return flatbuffers::Offset<Buffer>(_fbb.EndTable(start));
 }
 
+inline flatbuffers::Offset<Length> CreateLength(flatbuffers::FlatBufferBuilder &_fbb,
+    flatbuffers::Offset<flatbuffers::String> name = 0, uint32_t minimum = 1, uint32_t bound = 0, uint32_t step = 1,
+    uint32_t of = 0, uint32_t times = 1, int32_t plus = 0, uint32_t divide = 0) {
+  const auto start = _fbb.StartTable();
+  _fbb.AddElement<uint32_t>(Length::VT_DIVIDE, divide, 0);
+  _fbb.AddElement<int32_t>(Length::VT_PLUS, plus, 0);
+  _fbb.AddElement<uint32_t>(Length::VT_TIMES, times, 1);
+  _fbb.AddElement<uint32_t>(Length::VT_OF, of, 0);
+  _fbb.AddElement<uint32_t>(Length::VT_STEP, step, 1);
+  _fbb.AddElement<uint32_t>(Length::VT_BOUND, bound, 0);
+  _fbb.AddElement<uint32_t>(Length::VT_MINIMUM, minimum, 1);
+  _fbb.AddOffset(Length::VT_NAME, name);
+  return flatbuffers::Offset<Length>(_fbb.EndTable(start));
+}
+
+inline flatbuffers::Offset<Length> CreateLengthDirect(flatbuffers::FlatBufferBuilder &_fbb,
+    const char *name = nullptr, uint32_t minimum = 1, uint32_t bound = 0, uint32_t step = 1, uint32_t of = 0,
+    uint32_t times = 1, int32_t plus = 0, uint32_t divide = 0) {
+  auto name__ = name ? _fbb.CreateString(name) : 0;
+  return CreateLength(_fbb, name__, minimum, bound, step, of, times, plus, divide);
+}
+
 inline flatbuffers::Offset<Tensor> CreateTensor(flatbuffers::FlatBufferBuilder &_fbb,
     flatbuffers::Offset<flatbuffers::String> name = 0, DataType type = DataType::float32,
     flatbuffers::Offset<flatbuffers::Vector<int32_t>> shape = 0,
     flatbuffers::Offset<flatbuffers::Vector<int64_t>> strides = 0, uint32_t buffer = 0, uint64_t offset = 0,
     const Halo *halo = nullptr, float fill = 0.0f, Packing packing = Packing::plain,
-    flatbuffers::Offset<Quantization> quantization = 0, uint32_t batch = 0) {
+    flatbuffers::Offset<Quantization> quantization = 0, uint32_t batch = 0,
+    flatbuffers::Offset<flatbuffers::Vector<const Term *>> terms = 0) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<uint64_t>(Tensor::VT_OFFSET, offset, 0);
+  _fbb.AddOffset(Tensor::VT_TERMS, terms);
   _fbb.AddElement<uint32_t>(Tensor::VT_BATCH, batch, 0);
   _fbb.AddOffset(Tensor::VT_QUANTIZATION, quantization);
   _fbb.AddElement<float>(Tensor::VT_FILL, fill, 0.0f);
@@ -46,12 +70,14 @@ inline flatbuffers::Offset<Tensor> CreateTensorDirect(flatbuffers::FlatBufferBui
     const char *name = nullptr, DataType type = DataType::float32, const std::vector<int32_t> *shape = nullptr,
     const std::vector<int64_t> *strides = nullptr, uint32_t buffer = 0, uint64_t offset = 0,
     const Halo *halo = nullptr, float fill = 0.0f, Packing packing = Packing::plain,
-    flatbuffers::Offset<Quantization> quantization = 0, uint32_t batch = 0) {
+    flatbuffers::Offset<Quantization> quantization = 0, uint32_t batch = 0,
+    const std::vector<Term> *terms = nullptr) {
   auto name__ = name ? _fbb.CreateString(name) : 0;
   auto shape__ = shape ? _fbb.CreateVector<int32_t>(*shape) : 0;
   auto strides__ = strides ? _fbb.CreateVector<int64_t>(*strides) : 0;
+  auto terms__ = terms ? _fbb.CreateVectorOfStructs<Term>(*terms) : 0;
   return CreateTensor(_fbb, name__, type, shape__, strides__, buffer, offset, halo, fill, packing, quantization,
-      batch);
+      batch, terms__);
 }
 
 inline flatbuffers::Offset<Epilogue> CreateEpilogue(flatbuffers::FlatBufferBuilder &_fbb,
@@ -540,10 +566,11 @@ inline flatbuffers::Offset<Variant> CreateVariant(flatbuffers::FlatBufferBuilder
     flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<Port>>> outputs = 0,
     flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<State>>> states = 0, uint64_t arena_bytes = 0,
     uint64_t lane_bytes = 0, flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<CheckVector>>> checks = 0,
-    uint32_t batch = 0) {
+    uint32_t batch = 0, flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<Length>>> lengths = 0) {
   const auto start = _fbb.StartTable();
   _fbb.AddElement<uint64_t>(Variant::VT_LANE_BYTES, lane_bytes, 0);
   _fbb.AddElement<uint64_t>(Variant::VT_ARENA_BYTES, arena_bytes, 0);
+  _fbb.AddOffset(Variant::VT_LENGTHS, lengths);
   _fbb.AddElement<uint32_t>(Variant::VT_BATCH, batch, 0);
   _fbb.AddOffset(Variant::VT_CHECKS, checks);
   _fbb.AddOffset(Variant::VT_STATES, states);
@@ -566,7 +593,7 @@ inline flatbuffers::Offset<Variant> CreateVariantDirect(flatbuffers::FlatBufferB
     const std::vector<flatbuffers::Offset<Port>> *outputs = nullptr,
     const std::vector<flatbuffers::Offset<State>> *states = nullptr, uint64_t arena_bytes = 0,
     uint64_t lane_bytes = 0, const std::vector<flatbuffers::Offset<CheckVector>> *checks = nullptr,
-    uint32_t batch = 0) {
+    uint32_t batch = 0, const std::vector<flatbuffers::Offset<Length>> *lengths = nullptr) {
   auto name__ = name ? _fbb.CreateString(name) : 0;
   auto profile__ = profile ? _fbb.CreateString(profile) : 0;
   auto buffers__ = buffers ? _fbb.CreateVector<flatbuffers::Offset<Buffer>>(*buffers) : 0;
@@ -576,8 +603,9 @@ inline flatbuffers::Offset<Variant> CreateVariantDirect(flatbuffers::FlatBufferB
   auto outputs__ = outputs ? _fbb.CreateVector<flatbuffers::Offset<Port>>(*outputs) : 0;
   auto states__ = states ? _fbb.CreateVector<flatbuffers::Offset<State>>(*states) : 0;
   auto checks__ = checks ? _fbb.CreateVector<flatbuffers::Offset<CheckVector>>(*checks) : 0;
+  auto lengths__ = lengths ? _fbb.CreateVector<flatbuffers::Offset<Length>>(*lengths) : 0;
   return CreateVariant(_fbb, name__, profile__, buffers__, tensors__, steps__, inputs__, outputs__, states__,
-      arena_bytes, lane_bytes, checks__, batch);
+      arena_bytes, lane_bytes, checks__, batch, lengths__);
 }
 
 inline flatbuffers::Offset<KeyValue> CreateKeyValue(flatbuffers::FlatBufferBuilder &_fbb,

@@ -109,6 +109,7 @@ namespace Netsuke
         [DllImport(Library)] public static extern NskStatus nsk_session_write(IntPtr session, int input, IntPtr data, ulong bytes);
         [DllImport(Library)] public static extern NskStatus nsk_session_read(IntPtr session, int output, IntPtr data, ulong bytes);
         [DllImport(Library)] public static extern NskStatus nsk_session_set_batch(IntPtr session, int rows);
+        [DllImport(Library)] public static extern NskStatus nsk_session_set_length(IntPtr session, byte* name, int value);
         [DllImport(Library)] public static extern NskStatus nsk_session_run(IntPtr session, NskNativeJobs* jobs);
         [DllImport(Library)] public static extern NskStatus nsk_session_run_for_work(IntPtr session, ulong macs, NskNativeJobs* jobs, out int complete);
         [DllImport(Library)] public static extern NskStatus nsk_session_run_for_time(IntPtr session, long microseconds, IntPtr clock, IntPtr user, NskNativeJobs* jobs, out int complete);

@@ -111,6 +111,12 @@ namespace Netsuke
         /// <summary>Lets runs compute the first rows of a batch.</summary>
         public void SetBatch(int rows) { Check(NskNative.nsk_session_set_batch(m_handle, rows)); }
 
+        /// <summary>Computes with a length of the model from now on: inputs and outputs have as many elements as follow from it.</summary>
+        public void SetLength(string name, int value)
+        {
+            fixed (byte* text = NskText.Bytes(name)) Check(NskNative.nsk_session_set_length(m_handle, text, value));
+        }
+
         /// <summary>Lanes that the session has memory for: how many jobs a step is divided into at most.</summary>
         public int Lanes => Kept(NskNative.nsk_session_lanes(m_handle));
 

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// Lengths of a session: what a run computes, and what is refused.
+#include <doctest/doctest.h>
+#include "../model/lengths_plan.hpp"
+#include "support.hpp"
+#include <netsuke/all_ops.hpp>
+
+namespace {
+using nsk::status_code;
+using test::opened;
+using test::policy_rows;
+using session = nsk::session<nsk::all_settings>;
+
+/// Bits of the probabilities of the first rows, run after `choose`.
+template <class Choose>
+std::vector<std::uint32_t> bits_after(const test::plan_spec& plan, int rows, Choose choose) {
+  opened o(plan, 2);
+  session net(o.model, o.memory.span());
+  REQUIRE(net.status());
+  REQUIRE(choose(net));
+  const std::vector<float> x = test::noise(5).many(policy_rows * 5);
+  const auto in = net.input<float>(0);
+  std::memcpy(in.data(), x.data(), static_cast<std::size_t>(rows) * 5 * sizeof(float));
+  net.run();
+  std::vector<std::uint32_t> bits = test::bits_of(net.output<float>("probabilities"));
+  bits.resize(static_cast<std::size_t>(rows) * 20);
+  return bits;
+}
+
+TEST_CASE("lengths: every value gives the bits of a batch of as many rows, and ports are as long") {
+  for (int rows = 1; rows <= policy_rows; ++rows) {
+    const auto wanted = bits_after(test::make_policy(), rows, [&](session& net) { return net.set_batch(rows); });
+    CHECK(bits_after(test::make_policy(), rows, [&](session& net) { return net.set_length("batch", rows); }) == wanted);
+    CHECK(bits_after(test::make_lengths(), rows, [&](session& net) { return net.set_length("rows", rows); }) == wanted);
+  }
+  opened o(test::make_lengths());
+  session net(o.model, o.memory.span());
+  REQUIRE(net.status());
+  CHECK(net.lengths() == nullptr);
+  REQUIRE(net.set_length("rows", 2));
+  CHECK(net.lengths()[0] == 2);
+  CHECK(net.input<float>(0).size() == 10);
+  CHECK(net.output<std::int64_t>("action").size() == 2);
+  net.reset_lengths();
+  CHECK(net.input<float>(0).size() == policy_rows * 5);
+}
+
+TEST_CASE("lengths: other names and values are refused, and the length stays") {
+  opened o(test::make_lengths());
+  session net(o.model, o.memory.span());
+  REQUIRE(net.set_length("rows", 3));
+  CHECK(net.set_length("row", 2).code() == status_code::no_such_length);
+  CHECK(net.set_length("batch", 2).code() == status_code::no_such_length);
+  CHECK(net.set_length("rows", 0).code() == status_code::length_out_of_range);
+  CHECK(net.set_length("rows", policy_rows + 1).code() == status_code::length_out_of_range);
+  CHECK(net.lengths()[0] == 3);
+}
+
+TEST_CASE("lengths: those that follow from others, and steps") {
+  test::plan_spec p = test::make_lengths();
+  p.lengths[0] = {"rows", 2, policy_rows, 2};
+  p.lengths.push_back({"", 1, 3, 1, 0, 1, 1, 2});
+  opened o(p);
+  session net(o.model, o.memory.span());
+  REQUIRE_MESSAGE(net.status(), net.status().name());
+  CHECK(net.variant().length_count() == 2);
+  CHECK(net.variant().find_length("") == -1);
+  CHECK(net.set_length("rows", 3).code() == status_code::length_out_of_range);
+  REQUIRE(net.set_length("rows", 4));
+  CHECK(net.lengths()[1] == 2);
+}
+}
