@@ -45,8 +45,9 @@ TOOL_ARROWS = {
     "passes": ["program", "reference"],
     "write": ["program"],
     "ops": ["passes", "write", "pack"],
+    "lengths": ["ops"],
     "planner": ["ops"],
-    "compile": ["planner", "bounded"],
+    "compile": ["lengths", "planner", "bounded"],
     "engine": ["io"],
     "shrink": ["program", "engine"],
     "edit": ["write", "pack", "io"],
@@ -57,7 +58,7 @@ TOOL_ARROWS = {
     "codegen": ["inspect"],
     "quantize": ["check", "shrink"],
     "gpu": ["check"],
-    "cli": ["gpu", "codegen", "quantize", "import", "edit", "shrink"],
+    "cli": ["gpu", "codegen", "quantize", "import", "edit", "shrink", "lengths"],
 }
 PLACES = [  # what files are below, how they include each other, and the arrows between their folders
     ("include/netsuke", r'\s*#\s*include\s*<netsuke/([^>]+)>', ENGINE_ARROWS),

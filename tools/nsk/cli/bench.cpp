@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "cli/commands.hpp"
+#include "cli/length_options.hpp"
 #include "engine/model_file.hpp"
 #include "cli/progress.hpp"
 #include "cli/options.hpp"
@@ -240,7 +241,7 @@ exit_code bench_device(const bench_options& o) {
                         {"--rounds", o.rounds != 0},
                         {"--trace", !o.trace.empty()},
                         {"--profile", !o.profile.empty()}});
-  const model_file file = open_model(o.model);
+  const model_file file = open_model_at(o.model, o.lengths);
   const int variant = device_variant_of(file.view, "");
   const auto device = open_device(o.device, {file, variant, 0, o.halves});
   fill_inputs(file.view, *device, variant, o.inputs);
@@ -262,7 +263,7 @@ exit_code bench_device(const bench_options& o) {
 exit_code bench(const bench_options& o, command_files& files) {
   refuse_without("--device", !o.device.empty(), o.halves);
   if (!o.device.empty()) return bench_device(o);
-  const model_file file = open_model(o.model);
+  const model_file file = open_model_at(o.model, o.lengths);
   const engine& e = choose_engine(o.isa);
   std::optional<device_profile> profile;
   if (!o.profile.empty()) profile = profile_for(o, e);

@@ -6,11 +6,13 @@
 #include "resolve/integers/float_ports.hpp"
 #include "cli/check_noise.hpp"
 #include "cli/commands.hpp"
+#include "cli/length_options.hpp"
 #include "quantize/narrow_weights.hpp"
 #include "gpu/device_check.hpp"
 #include "io/layout.hpp"
 #include "engine/model_file.hpp"
 #include "cli/options.hpp"
+#include "lengths/lengths.hpp"
 #include "cli/progress.hpp"
 #include "import/import.hpp"
 #include "io/files.hpp"
@@ -45,7 +47,8 @@ std::vector<std::string> chosen_outputs_of(const model& m, int variant) {
 /// The options that the model was converted with, by the names of the source, which is `g`; `sets` prevails.
 input_options options_of(const graph& g, const model& m, const std::vector<std::string>& sets, int variant) {
   std::vector<std::string> bounds, constants;
-  for (const auto& [name, count] : recorded(m, bound_key(""))) bounds.push_back(name + "=" + count);
+  for (const auto& [name, count] : recorded(m, bound_key("")))
+    if (!has_axis(g, name)) bounds.push_back(name + "=" + count);
   for (const auto& [name, how] : recorded(m, constant_key(""))) constants.push_back(name + "=" + how);
   const model_changes changes = recorded_changes(m);
   input_options result = parse_inputs({}, sets);
@@ -138,7 +141,7 @@ exit_code check_device(const check_options& o, command_files& files) {
            "' --device " + o.device + ". To compare it with a source, leave --device out and name its --variant.");
   refuse_null_device(o.device, "check");
   progress_line progress(o.quiet);
-  const model_file file = open_model(o.source);
+  const model_file file = open_model_at(o.source, o.lengths);
   const int variant = device_variant_of(file.view, o.variant);
   const auto cpu = choose_engine(o.isa).open(file.bytes.data(), file.bytes.size(), 1, variant);
   const auto device = open_device(o.device, {file, variant, 0, o.halves});
@@ -198,7 +201,7 @@ exit_code check(const check_options& o, command_files& files) {
   if (o.model.empty()) misuse("check: model is required. `nsk check --help` lists the options.");
   require_semantics(o);
   progress_line progress(o.quiet);
-  const model_file file = open_model(o.model);
+  const model_file file = open_model_at(o.model, o.lengths);
   const int variant = variant_of(file.view, o.variant);
   const auto runner = choose_engine(o.isa).open(file.bytes.data(), file.bytes.size(), 1, variant);
   tflite_options importing = import_options_of(file.view, variant);

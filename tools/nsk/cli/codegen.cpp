@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "cli/commands.hpp"
+#include "cli/length_options.hpp"
 #include "codegen/identifiers.hpp"
 #include "codegen/network_source.hpp"
 #include "engine/model_file.hpp"
@@ -24,8 +25,11 @@ exit_code codegen(const codegen_options& o, command_files& files) {
   const std::string name = namespace_of(wanted, "network");
   if (!o.name.empty() && name != o.name)
     misuse("codegen: --name '" + o.name + "' is no name for a namespace; '" + name + "' would be one.");
-  const model_file file = open_model(o.model);
+  const model_file file = open_model_at(o.model, o.lengths);
   const int variant = variant_of(file.view, o.variant);
+  if (file.view.variant(variant).length_count() > 0)
+    refuse("'" + o.model + "' has lengths that a run chooses, and a header computes one shape. Give each of them: " +
+           "--length " + file.view.variant(variant).length(0).name() + "=N");
   const std::size_t bytes = constant_bytes(file.view.variant(variant));
   const bool embed = o.weights.empty() ? bytes <= max_embedded : o.weights == "embed";
   const source_files source = network_source(file.view, {name, utf8_of(path_of(o.model).filename()), variant, embed});

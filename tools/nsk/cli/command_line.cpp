@@ -69,4 +69,9 @@ void add_variant(CLI::App* command, std::string& variant) {
   add_value(command, "--variant", variant, "NAME", "Name of the variant; the first one where none is given");
 }
 
+void add_lengths(CLI::App* command, std::vector<std::string>& lengths) {
+  add_repeated(command, "--length", lengths, "NAME=N",
+               "A length of the model (convert --bound); its bound where none is given");
+}
+
 }

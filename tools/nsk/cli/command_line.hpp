@@ -64,6 +64,8 @@ void add_isa(CLI::App* command, std::string& isa);
 void add_lanes(CLI::App* command, int& lanes);
 void add_seconds(CLI::App* command, double& seconds);
 void add_variant(CLI::App* command, std::string& variant);
+/// --length, for commands that open a .nsk file.
+void add_lengths(CLI::App* command, std::vector<std::string>& lengths);
 /// Adds --device and its 16-bit floats; `with_null`: also the device that computes nothing.
 void add_device(CLI::App* command, std::string& device, half_options& halves, const char* what, bool with_null);
 /// 16-bit floats of the option `with`.

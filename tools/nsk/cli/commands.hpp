@@ -56,9 +56,9 @@ exit_code quantize(const quantize_options& o, command_files& files);
 
 struct run_options {
   std::string model, variant, output_directory, isa, trace;
-  std::string device;               ///< empty: the CPU
-  half_options halves;              ///< of the device
-  std::vector<std::string> inputs;  ///< NAME=FILE.npy
+  std::string device;                        ///< empty: the CPU
+  half_options halves;                       ///< of the device
+  std::vector<std::string> inputs, lengths;  ///< NAME=FILE.npy, NAME=N
   int lanes = 1;
   int steps = 1;           ///< inferences, one after the other
   int batch = 0;           ///< rows of a batch; 0: all
@@ -71,6 +71,7 @@ struct inspect_options {
   std::string model, profile, svg, svg_graph;  ///< paths; empty: not wanted
   std::string name;                            ///< of the settings type; empty: the model file's
   std::string variant;                         ///< with `gpu`; empty: all
+  std::vector<std::string> lengths;            ///< NAME=N
   bool json = false, settings = false, gpu = false;
   half_options halves;  ///< with `gpu`
 };
@@ -97,10 +98,10 @@ exit_code from_json(const from_json_options& o, command_files& files);
 
 struct check_options {
   std::string source, model, variant, isa, json, report;
-  std::string device;                     ///< not empty: `source` is the model, which is compared with the CPU session
-  half_options halves;                    ///< of the device
-  std::vector<std::string> inputs, sets;  ///< NAME=FILE.npy, NAME=VALUE
-  std::string semantics;                  ///< empty: what netsuke computes
+  std::string device;   ///< not empty: `source` is the model, which is compared with the CPU session
+  half_options halves;  ///< of the device
+  std::vector<std::string> inputs, sets, lengths;  ///< NAME=FILE.npy, NAME=VALUE, NAME=N
+  std::string semantics;                           ///< empty: what netsuke computes
   double tolerance = 1e-4;
   std::optional<double> min_db;  ///< signal to noise of each output against the float source
   std::uint64_t seed = 1;
@@ -124,9 +125,9 @@ exit_code selftest(const selftest_options& o);
 
 struct bench_options {
   std::string model, isa, trace;
-  std::vector<std::string> inputs;  ///< NAME=FILE.npy
-  std::string profile;              ///< empty: no verdict
-  std::string device;               ///< empty: the CPU
+  std::vector<std::string> inputs, lengths;  ///< NAME=FILE.npy, NAME=N
+  std::string profile;                       ///< empty: no verdict
+  std::string device;                        ///< empty: the CPU
   half_options halves;
   int lanes = 1;
   int rounds = 0;      ///< 0: one, whose table has medians
@@ -144,8 +145,9 @@ exit_code profile(const profile_options& o, command_files& files);
 
 struct codegen_options {
   std::string model, variant, output;
-  std::string weights;  ///< "embed", "file", or empty: embedded where they are small
-  std::string name;     ///< of the namespace; empty: the model file's
+  std::vector<std::string> lengths;  ///< NAME=N
+  std::string weights;               ///< "embed", "file", or empty: embedded where they are small
+  std::string name;                  ///< of the namespace; empty: the model file's
   bool quiet = false;
 };
 /// Writes a header that computes the model, and where its weights are not embedded a file of them beside it.

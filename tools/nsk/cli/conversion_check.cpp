@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "cli/length_options.hpp"
 #include "cli/options.hpp"
 #include "edit/parts.hpp"
 #include "engine/engine.hpp"
@@ -73,6 +74,46 @@ void require_own_rows(const std::vector<variant_source>& variants) {
           "which may take minutes and gigabytes, or --no-check");
 }
 
+/// Refuses a file that computes other bits with its lengths set than the file of those lengths does.
+void require_same_bits(runner& r, const variant_source& v, const length_choice& values, const model_file& fixed,
+                       runner& alone, const std::map<std::string, array>& inputs) {
+  const variant_view one = fixed.view.variant();
+  for (std::size_t i = 0; i < values.size(); ++i) r.set_length(v.lengths[i].name, static_cast<int>(values[i]));
+  give_inputs(alone, one, inputs);
+  for (int i = 0; i < one.input_count(); ++i) std::memcpy(r.input(i), alone.input(i), one.input(i).bytes());
+  for (runner* const each : {&r, &alone}) {
+    each->reset();
+    each->seed(1);
+    each->run();
+  }
+  for (int i = 0; i < one.output_count(); ++i)
+    if (std::memcmp(r.output(i), alone.output(i), one.output(i).bytes()) != 0)
+      refuse("output '" + std::string(one.output(i).name()) + "' has other bits with " + text_of(v.lengths, values) +
+             " than the file of that alone: please report this with the model");
+}
+
+/// Compares a file with lengths with its source for the smallest ones and for some between.
+void check_lengths(const convert_options& o, const variant_source& v, const model_file& file, progress_line& progress,
+                   conversion& result) {
+  for (const std::size_t at : {v.choices.size() - 1, v.choices.size() / 2}) {
+    const source_of_choice& c = v.choices[at];
+    std::map<std::string, std::int64_t> named;
+    for (std::size_t i = 0; i < v.lengths.size(); ++i) named[v.lengths[i].name] = c.values[i];
+    const model_file fixed = fixed_to(file, named, o.output);
+    const auto alone = choose_engine("").open(fixed.bytes.data(), fixed.bytes.size(), 1, 0);
+    const graph& g = c.source.g;
+    comparison_report found = compare_on_random(
+        g, fixed.view, *alone, result.random, {}, [&](const std::string& what) { progress.show(what); }, 0,
+        o.check ? all_elements : sampled_elements);
+    if (!result.comparison || found.prevails_over(*result.comparison, conversion_tolerance))
+      result.comparison = std::move(found);
+    const auto whole = choose_engine("").open(file.bytes.data(), file.bytes.size(), 1, 0);
+    require_same_bits(*whole, v, c.values, fixed, *alone, random_inputs(g, fixed.view, result.random, 0));
+  }
+  result.report["notes"].push_back("compared at " + std::to_string(v.choices.size() + 1) + " values of the lengths, " +
+                                   "and computed at three of them");
+}
+
 /// Compares every variant with its source on random inputs.
 void check_conversion(const convert_options& o, const std::vector<variant_source>& variants, const model_file& file,
                       progress_line& progress, conversion& result) {
@@ -87,6 +128,7 @@ void check_conversion(const convert_options& o, const std::vector<variant_source
       if (!result.comparison || found.prevails_over(*result.comparison, conversion_tolerance))
         result.comparison = std::move(found);
     }
+    if (variants.size() == 1 && !variants[0].choices.empty()) check_lengths(o, variants[0], file, progress, result);
   } catch (const undefined_result& e) {
     if (o.check) throw;
     result.comparison.reset();

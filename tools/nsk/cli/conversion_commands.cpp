@@ -13,8 +13,9 @@ void add_shapes(CLI::App* command, file_options& files, source_options& o) {
               "Make an input a constant: a number, 0.5,1,2 for elements in row-major order, or FILE.npy");
   add_repeated(command, "--constant", o.constants, "NODE=HOW",
                "Numbers of a node that other lengths may change: follow them, keep, or the new NUMBER,..");
-  add_repeated(command, "--bound", o.bounds, "NAME=COUNT",
-               "Most elements of a Range whose length is data; NAME is its output, NAME.count says how many");
+  add_repeated(command, "--bound", o.bounds, "NAME=MAX",
+               "An open axis of inputs that a run chooses up to MAX; MIN..MAX, MIN..MAX/STEP. Or a Range whose length "
+               "is data: NAME is its output, NAME.count says how many");
   add_repeated(command, "--variant", o.variants, "NAME:INPUT=SHAPE,..",
                "One of several sets of input shapes in one file, which share its constants; may be given again");
   add_value(command, "--batch-max", o.batch, "N",

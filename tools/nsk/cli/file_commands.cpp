@@ -30,6 +30,7 @@ void add_inspect(command_line& line) {
                     "The GPU plan: pipelines, dispatches, barriers, bytes, and which step has no shader and why");
   add_value(command, "--variant", o.variant, "NAME", "With --gpu: name of the variant; all where none is given");
   add_halves(command, "--gpu", o.halves);
+  add_lengths(command, o.lengths);
   line.files.reads(command, "--profile", o.profile, "FILE.json",
                    "Device profile (nsk profile): adds the time that every step is expected to take there");
   line.files.writes(command, "--svg", o.svg, "FILE.svg", "Draw the arena over time");
@@ -84,6 +85,7 @@ void add_codegen(command_line& line) {
             "embed: in the header; file: in CODE.weights; embed up to 1 MiB where not given");
   add_value(command, "--name", o.name, "NAME", "Namespace of the source; the model file's name where not given");
   add_variant(command, o.variant);
+  add_lengths(command, o.lengths);
   add_quiet(command, o.quiet);
 }
 

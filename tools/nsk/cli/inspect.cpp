@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "cli/commands.hpp"
+#include "cli/length_options.hpp"
 #include "gpu/device.hpp"
 #include "engine/model_file.hpp"
 #include "cli/progress.hpp"
@@ -54,7 +55,7 @@ exit_code inspect(const inspect_options& o, command_files& files) {
   if (o.gpu && o.settings) misuse("--settings is for the CPU engine; a GPU plan needs none. Leave one of them out.");
   refuse_without("--gpu", o.gpu, o.halves);
   if (!o.variant.empty() && !o.gpu) misuse("--variant chooses what --gpu shows; give both.");
-  const model_file file = open_model(o.model);
+  const model_file file = open_model_at(o.model, o.lengths);
   std::optional<device_profile> profile;
   if (!o.profile.empty()) profile = open_profile(o.profile);
   json report = inspect(file.view, file.bytes.size(), profile ? &*profile : nullptr);

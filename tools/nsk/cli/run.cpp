@@ -6,6 +6,7 @@
 #include <set>
 
 #include "cli/commands.hpp"
+#include "cli/length_options.hpp"
 #include "gpu/device.hpp"
 #include "io/files.hpp"
 #include "io/layout.hpp"
@@ -236,7 +237,7 @@ struct opened {
 exit_code run(const run_options& o, command_files& files) {
   refuse_without("--device", !o.device.empty(), o.halves);
   stage_clock stages;
-  const model_file file = open_model(o.model);
+  const model_file file = open_model_at(o.model, o.lengths);
   const model& m = file.view;
   const opened with(file, o);
   const int variant = with.variant;

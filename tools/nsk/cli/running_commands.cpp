@@ -25,6 +25,7 @@ void add_run(command_line& line) {
   add_value(command, "--batch", o.batch, "N",
             "Compute and write N rows (models converted with --batch-max); arrays may have as many")
       ->check(silent(CLI::PositiveNumber));
+  add_lengths(command, o.lengths);
   add_value(command, "--seed", o.seed, "N", "Key of the model's random numbers")->capture_default_str();
   line.files.writes(command, "--trace", o.trace, "FILE.json", "Write a Chrome/Perfetto trace (JSON)");
   command->add_flag("--nhwc", o.nhwc, "Inputs and outputs in the engine's own layout");
@@ -48,6 +49,7 @@ void add_check(command_line& line) {
   line.files.reads(command, "--set", o.sets, "NAME=VALUE", "As given to convert, which records all but large arrays");
   add_device(command, o.device, o.halves, "Compare a GPU with the CPU session instead, step by step", false);
   add_variant(command, o.variant);
+  add_lengths(command, o.lengths);
   command->add_flag("--trust", o.trusted, "The source is your own: its constants may be far larger than its file");
   add_value(command, "--semantics", o.semantics, "NAME",
             "litert-reference: say how many elements differ from LiteRT's reference kernels, and by how much");
@@ -89,6 +91,7 @@ void add_bench(command_line& line) {
   add_lanes(command, o.lanes);
   add_isa(command, o.isa);
   add_device(command, o.device, o.halves, "Measure a GPU: its clock, and recording; null computes nothing", true);
+  add_lengths(command, o.lengths);
   add_seconds(command, o.seconds);
   add_value(command, "--rounds", o.rounds, "N",
             "Measure N times --seconds; steps show the least of all, not the median")

@@ -40,6 +40,13 @@ void change(variant_source& v, const model_changes& changes) {
   v.batched_inputs = batched;
 }
 
+/// --input without those that name axes (NAME=1,tokens).
+std::vector<std::string> without_axes(std::vector<std::string> inputs) {
+  const auto names = [](const std::string& option) { return option.find(',', option.rfind('=')) != std::string::npos; };
+  inputs.erase(std::remove_if(inputs.begin(), inputs.end(), names), inputs.end());
+  return inputs;
+}
+
 /// A name, and the shapes for it.
 struct wanted_variant {
   std::string name;
@@ -57,7 +64,7 @@ wanted_variant parse_variant(const source_options& o, const std::string& text) {
     shapes.push_back(text.substr(at, comma - at));
     at = comma + 1;
   }
-  input_options inputs = parse_inputs(o.inputs, o.sets);
+  input_options inputs = parse_inputs(without_axes(o.inputs), o.sets);
   for (const auto& [name, shape] : parse_inputs(shapes, {}).shapes) inputs.shapes[name] = shape;
   return {text.substr(0, colon), inputs};
 }
@@ -117,22 +124,64 @@ void require_names(const source_options& o, const std::vector<wanted_variant>& w
              ": --gpu adds a variant of this name. Choose another one.");
 }
 
+/// Takes the lengths out of what --bound gives: those that are named as open axes of inputs.
+std::vector<chosen_length> take_lengths(const graph& g, const source_options& o, input_options& inputs) {
+  std::vector<chosen_length> lengths;
+  std::vector<std::string> others;
+  for (const auto& [name, text] : named_values("--bound", o.bounds, "NAME=COUNT")) {
+    if (has_axis(g, name))
+      lengths.push_back(parse_length(name, text));
+    else if (const std::vector<std::string> axes = open_axes(g); !axes.empty() && g.find(name) == no_value)
+      misuse("--bound names '" + name + "', which is no open axis of an input." + did_you_mean(name, axes) +
+             " The model has " + quoted(axes) + ".");
+    else
+      others.push_back(name + "=" + text);
+  }
+  inputs.bounds = parse_bounds(others);
+  if (lengths.empty()) return lengths;
+  for (const auto& [option, given] : {std::pair("--batch-max", o.batch != 0), std::pair("--gpu", o.gpu)})
+    if (given) refuse("--bound " + lengths[0].name + " and " + option + " exclude each other. Leave one of them out");
+  return lengths;
+}
+
+/// Resolves the model for other values of its lengths.
+void read_choices(variant_source& v, const graph& source, const source_options& o, const input_options& inputs,
+                  const state_options& states) {
+  const std::vector<length_choice> choices = compared_choices(v.lengths);
+  for (std::size_t i = 1; i < choices.size(); ++i) {
+    variant_source other{v.name, source};
+    set_axes(other.g, v.lengths, choices[i]);
+    try {
+      resolve_rows(other, inputs, false);
+    } catch (const error& e) {
+      throw error(e.code, "with " + text_of(v.lengths, choices[i]) + ": " + e.what());
+    }
+    other.states = states_of(other.g, states);
+    change(other, changes_of(o));
+    v.choices.push_back({choices[i], std::move(other)});
+  }
+}
+
 /// Reads the source for one variant, resolves it, and changes it.
 variant_source read_variant(const source_options& o, const wanted_variant& wanted, command_files& files) {
   const state_options states{named_values("--state", o.states, "INPUT=OUTPUT"), o.find_states};
   input_options inputs = wanted.inputs;
   inputs.outputs = kept_outputs(o.outputs, states.given);
   variant_source v{wanted.name, import_model(o.path, {o.dequantize, inputs.shapes, inputs.outputs, o.signature})};
+  name_axes(v.g, o.inputs);
   if (o.float_io) make_float_ports(v.g);
   for (const std::string& data : v.g.facts.files) files.add_input("external data of the source", data);
   inputs.constants = parse_constants(o.constants);
-  inputs.bounds = parse_bounds(o.bounds);
+  v.lengths = take_lengths(v.g, o, inputs);
+  const graph source = v.lengths.empty() ? graph() : v.g;
+  if (!v.lengths.empty()) set_axes(v.g, v.lengths, compared_choices(v.lengths)[0]);
   inputs.trusted = o.trusted;
   inputs.dequantize = o.dequantize;
   const bool fixed = o.batch != 0 && give_rows(v, inputs, o.batch);
   resolve_rows(v, inputs, fixed);
   v.states = states_of(v.g, states);
   change(v, changes_of(o));
+  if (!v.lengths.empty()) read_choices(v, source, o, inputs, states);
   const input_ranges ranges = ranges_of(o, v.g);
   v.wide_inputs = wide_inputs(ranges);
   v.unknown_inputs = unknown_inputs(v.g, ranges);
@@ -145,7 +194,7 @@ variant_source read_variant(const source_options& o, const wanted_variant& wante
 std::vector<variant_source> read_variants(const source_options& o, command_files& files) {
   std::vector<wanted_variant> wanted;
   for (const std::string& text : o.variants) wanted.push_back(parse_variant(o, text));
-  if (wanted.empty()) wanted.push_back({"default", parse_inputs(o.inputs, o.sets)});
+  if (wanted.empty()) wanted.push_back({"default", parse_inputs(without_axes(o.inputs), o.sets)});
   require_names(o, wanted);
   std::vector<variant_source> variants;
   for (const wanted_variant& w : wanted) variants.push_back(read_variant(o, w, files));
@@ -169,10 +218,10 @@ std::set<std::string> kept_layouts(const source_options& o, const graph& g) {
 }
 
 void record_source(const source_options& o, std::map<std::string, std::string>& metadata) {
-  record_sets(parse_inputs(o.inputs, o.sets), metadata);
+  record_sets(parse_inputs(without_axes(o.inputs), o.sets), metadata);
   for (const auto& [name, how] : named_values("--constant", o.constants, "NODE=HOW"))
     metadata[constant_key(name)] = how;
-  for (const auto& [name, count] : parse_bounds(o.bounds)) metadata[bound_key(name)] = std::to_string(count);
+  for (const auto& [name, text] : named_values("--bound", o.bounds, "NAME=COUNT")) metadata[bound_key(name)] = text;
   if (o.dequantize) metadata[dequantize_key] = "1";
   if (!o.signature.empty()) metadata[signature_key] = o.signature;
   if (o.float_io) metadata[float_io_key] = "1";

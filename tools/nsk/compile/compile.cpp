@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "compile/compile.hpp"
+#include <algorithm>
+#include <cstring>
 #include <iterator>
 #include <netsuke/format/packing.hpp>
 #include <netsuke/model/open.hpp>
 #include "bounded/fill.hpp"
 #include "errors.hpp"
+#include "lengths/follow.hpp"
 #include "passes/canonicalise/canonicalise.hpp"
 #include "passes/fuse/fuse.hpp"
 #include "ops/lower.hpp"
@@ -129,9 +132,66 @@ std::vector<std::string> texts_of(const std::vector<streamed_run>& runs) {
   return texts;
 }
 
+void widen(value_borders& to, const value_borders& from) {
+  for (const auto& [v, b] : from) {
+    halo& t = to[v];
+    t = {std::max(t.top, b.top), std::max(t.left, b.left), std::max(t.bottom, b.bottom), std::max(t.right, b.right)};
+  }
+}
+bool same_borders(const value_borders& a, const value_borders& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
+    return x.first == y.first && std::memcmp(&x.second, &y.second, sizeof x.second) == 0;
+  });
+}
+
+/// Shares the constants of `p` that `with` has too: plans of many lengths then hold them once.
+void share_constants(plan& p, const plan& with) {
+  for (std::size_t i = 0; i < std::min(p.storages.size(), with.storages.size()); ++i) {
+    plan_storage& s = p.storages[i];
+    const plan_storage& w = with.storages[i];
+    if (s.data && w.data && *s.data == *w.data) s.data = w.data;
+    s.kernels = nullptr;
+  }
+}
+
+/// A plan for some values of the lengths of a variant; `borders` become those that its values have.
+plan plan_of(const variant_source& v, const lower_options& lowering, const plan& bounds, value_borders& borders) {
+  program p = program_of(v, byte_kernels::present);
+  read_before_shuffles(p);
+  plan layout = lower(p, lowering, &borders);
+  share_constants(layout, bounds);
+  return layout;
+}
+
+/// A plan for the bounds of lengths whose numbers follow them. Convolutions are computed as at the bounds, and each
+/// value has the border that some length needs.
+plan plan_of_lengths(const program& p, const variant_source& v, lower_options lowering,
+                     const compile_options& options) {
+  lowering.splits_reductions = false;
+  plan layout = lowered(p, v, lowering, options);
+  for (const plan_step& s : layout.steps)
+    if (s.kind() == op::conv_2d) lowering.algorithms[s.name] = s.p.as<op::conv_2d>().algorithm;
+  std::vector<plan_of_choice> plans;
+  std::vector<value_borders> borders(v.choices.size() + 1);
+  static_cast<void>(lower(p, lowering, &borders.back()));
+  value_borders widest = borders.back();
+  for (const source_of_choice& c : v.choices) {
+    value_borders& own = borders[plans.size()];
+    plans.push_back({c.values, plan_of(c.source, lowering, layout, own)});
+    widen(widest, own);
+  }
+  lowering.min_borders = widest;
+  for (std::size_t i = 0; i < plans.size(); ++i)
+    if (!same_borders(borders[i], widest)) plans[i].layout = plan_of(v.choices[i].source, lowering, layout, borders[i]);
+  if (!same_borders(borders.back(), widest)) layout = lowered(p, v, lowering, options);
+  follow_lengths(layout, v.lengths, plans);
+  return layout;
+}
+
 /// Lowers a program for CPUs, its runs in bands where a target asks for them.
 plan plan_for_cpu(program p, const variant_source& v, const lower_options& lowering, const compile_options& options) {
   read_before_shuffles(p);
+  if (!v.lengths.empty()) return plan_of_lengths(p, v, lowering, options);
   if (options.streams.second_level == 0 || v.batch != 0) return lowered(p, v, lowering, options);
   std::vector<std::string> streamed = texts_of(stream(p, options.streams));
   plan layout = lowered(p, v, lowering, options);

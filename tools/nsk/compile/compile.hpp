@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 #include "graph/graph.hpp"
+#include "lengths/lengths.hpp"
 #include "passes/stream/stream.hpp"
 #include "program/plan.hpp"
 
@@ -41,6 +42,8 @@ struct compile_options {
   std::map<std::string, std::string> metadata;
 };
 
+struct source_of_choice;
+
 /// One model resolved (resolve/infer.hpp) for the input shapes of a variant.
 struct variant_source {
   std::string name;
@@ -51,6 +54,14 @@ struct variant_source {
   std::set<std::string> wide_inputs = {};           ///< inputs and states with a few elements that are far larger
   std::set<std::string> unknown_inputs = {};        ///< inputs of which nothing is said (wide_convolutions)
   std::shared_ptr<const graph> exported = nullptr;  ///< for the source's own shapes, where the variant has others
+  std::vector<chosen_length> lengths = {};          ///< that runs choose; shapes are those of the bounds
+  std::vector<source_of_choice> choices = {};       ///< the model for other values of the lengths
+};
+
+/// A model resolved for some values of the lengths of a variant.
+struct source_of_choice {
+  length_choice values;
+  variant_source source;
 };
 
 /// A file, and what its small form stores in place of Winograd's weights.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// A .nsk file taken apart and put together again: its table as JSON, its weights section as bytes.
+#include <map>
 #include <string>
 #include <vector>
 #include <netsuke/model/model.hpp>
@@ -43,6 +44,10 @@ void rename(model_parts& parts, const std::string& from, const std::string& to);
 /// [outputs]. Recorded check vectors go, because they belong to the constants before. Refuses names that are not there,
 /// other types and shapes, naming what is wanted.
 void replace_constant(model_parts& parts, const model& m, const std::string& name, const array& values);
+
+/// Makes of a file with lengths the file of these values, the others at their bounds: shapes are fixed, memory stays
+/// where it is. `m` is the model before any edit. Misuse: lengths that a variant does not have, and values beyond them.
+void fix_lengths(model_parts& parts, const model& m, const std::map<std::string, std::int64_t>& values);
 
 /// Ends every variant at the tensor of that name, which becomes its only output, in the engine's own axes: steps behind
 /// it go, and what only they needed. Refuses a tensor that no step computes, and models with states.

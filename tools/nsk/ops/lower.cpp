@@ -53,12 +53,18 @@ plan settled(const program& p, const lower_options& options, bool orders_only, s
 
 }
 
-plan lower(const program& p, const lower_options& options) {
+plan lower(const program& p, const lower_options& options, value_borders* borders) {
   // orders first, until none is asked for; then places and borders, which depend on them
   std::map<int, decision> decisions;
   packed_weights packed;
   static_cast<void>(settled(p, options, true, decisions, packed));  // only what it decides counts
-  return settled(p, options, false, decisions, packed);
+  for (const auto& [v, border] : options.min_borders) decisions[v].border = border;
+  plan result = settled(p, options, false, decisions, packed);
+  if (borders == nullptr) return result;
+  borders->clear();
+  for (const auto& [v, d] : decisions)
+    if (!same(d.border, {})) (*borders)[v] = d.border;
+  return result;
 }
 
 }

@@ -7,6 +7,6 @@ namespace nsk::tool {
 
 /// Lowers a fused program. Refuses what has no layout: more than six axes after merging, and operations that ask for
 /// other layouts in every round.
-[[nodiscard]] plan lower(const program& p, const lower_options& options);
+[[nodiscard]] plan lower(const program& p, const lower_options& options, value_borders* borders = nullptr);
 
 }

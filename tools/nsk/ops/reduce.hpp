@@ -21,7 +21,7 @@ struct op_rules<op::reduce> : kind_is<work_kinds::reduce> {
     for (int a : r.axes) reduced[static_cast<std::size_t>(a)] = 1;
     std::string name = l.name_of_value(o.inputs[0]);
     reduce_kind kind = r.kind;
-    if (const auto by = runs_of(x, reduced)) {
+    if (const auto by = l.options.splits_reductions ? runs_of(x, reduced) : std::nullopt) {
       const auto at = static_cast<std::ptrdiff_t>(by->axis);
       view rows = x;
       rows.shape[by->axis] = by->runs;

@@ -37,6 +37,20 @@ struct plan_storage {
   int buffer = -1;                                    ///< set by plan_memory: storages that share memory share a buffer
 };
 
+/// A length of the file: one that a run chooses, or, with `divide`, (times * length[of] + plus) / divide.
+struct plan_length {
+  std::string name;
+  std::int64_t minimum = 1, bound = 0, step = 1;
+  int of = 0;
+  std::int64_t times = 1, plus = 0, divide = 0;
+};
+/// Part of a number of a tensor: coefficient times up to three lengths (255: none).
+struct plan_term {
+  int number = 0;
+  std::int64_t coefficient = 0;
+  int a = 255, b = 255, c = 255;
+};
+
 struct plan_tensor {
   std::string name;
   dtype type = dtype::float32;
@@ -47,6 +61,7 @@ struct plan_tensor {
   nsk::halo border{};
   nsk::packing arrangement = nsk::packing::plain;
   int batch = 0;  ///< part of the first dimension longer than 1 that one row of a batch has; 0: no rows
+  std::vector<plan_term> terms = {};  ///< of the numbers that follow lengths, by rising number
   std::int64_t count() const {
     std::int64_t n = 1;
     for (std::int32_t d : shape) n *= d;
@@ -107,7 +122,8 @@ struct plan {
   std::vector<plan_buffer> buffers;
   std::vector<std::string> streamed;  ///< runs of operations that are computed in bands of rows, for people
   std::int64_t arena_bytes = 0, lane_bytes = 0;
-  int batch = 0;     ///< maximum number of rows of a batch; 0: fixed shapes
+  int batch = 0;                     ///< maximum number of rows of a batch; 0: fixed shapes
+  std::vector<plan_length> lengths;  ///< that runs choose, and those that follow from them
   bool gpu = false;  ///< planned for a GPU: steps near each other run at the same time where their bytes are apart
 
   plan_tensor& tensor(int i) { return tensors[static_cast<std::size_t>(i)]; }

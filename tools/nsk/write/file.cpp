@@ -4,6 +4,7 @@
 #include <cstring>
 #include <netsuke/format/file_header.hpp>
 #include <netsuke/format/impl/read_params.hpp>
+#include <netsuke/format/length.hpp>
 #include <netsuke/format/limits.hpp>
 #include <netsuke/format/packing.hpp>
 #include "write/params.hpp"
@@ -43,6 +44,16 @@ void require_size(const plan_tensor& t) {
   }
 }
 
+/// The terms of a tensor; those of its offset in bytes.
+std::vector<format::Term> terms_of(const plan_tensor& t) {
+  const auto byte = [](int n) { return static_cast<std::uint8_t>(n); };
+  std::vector<format::Term> terms;
+  for (const plan_term& x : t.terms)
+    terms.emplace_back(x.number == impl::offset_number ? x.coefficient * size_of(t.type) : x.coefficient,
+                       byte(x.number), byte(x.a), byte(x.b), byte(x.c));
+  return terms;
+}
+
 fb::Offset<format::Tensor> write_tensor(builder& b, const plan& p, const plan_tensor& t) {
   require_size(t);
   const auto name = b.CreateString(t.name);
@@ -51,10 +62,11 @@ fb::Offset<format::Tensor> write_tensor(builder& b, const plan& p, const plan_te
   const format::Halo halo(t.border.top, t.border.left, t.border.bottom, t.border.right);
   const bool has_halo = (t.border.top | t.border.left | t.border.bottom | t.border.right) != 0;
   const auto buffer = static_cast<std::uint32_t>(p.storages[static_cast<std::size_t>(t.storage)].buffer);
+  const auto terms = t.terms.empty() ? 0 : b.CreateVectorOfStructs(terms_of(t));
   return format::CreateTensor(b, name, static_cast<format::DataType>(t.type), shape, strides, buffer,
                               static_cast<std::uint64_t>(t.offset) * static_cast<std::uint64_t>(size_of(t.type)),
                               has_halo ? &halo : nullptr, 0.0f, static_cast<format::Packing>(t.arrangement), 0,
-                              static_cast<std::uint32_t>(t.batch));
+                              static_cast<std::uint32_t>(t.batch), terms);
 }
 
 fb::Offset<format::Port> write_port(builder& b, const plan_port& port) {
@@ -111,6 +123,7 @@ std::uint32_t features_of(const format::Model& m) {
   if (m.variants() == nullptr) return bits;
   for (const format::Variant* v : *m.variants()) {
     if (v->batch() != 0) bits |= feature_batch;
+    if (v->lengths() != nullptr && v->lengths()->size() != 0) bits |= feature_lengths;
     if (v->tensors() != nullptr) {
       for (const format::Tensor* t : *v->tensors()) {
         const bool panels = t->packing() == format::Packing::panels;
@@ -162,10 +175,17 @@ fb::Offset<format::Variant> write_variant(builder& b, const named_plan& v) {
     return format::CreateState(b, state_name, static_cast<std::uint32_t>(s.tensor), static_cast<std::uint32_t>(s.next),
                                s.initial);
   });
+  const auto lengths = write_some(b, p.lengths, [&](const plan_length& l) {
+    const auto u32 = [](std::int64_t n) { return static_cast<std::uint32_t>(n); };
+    const auto length_name = l.name.empty() ? 0 : b.CreateString(l.name);
+    return format::CreateLength(b, length_name, u32(l.minimum), u32(l.bound), u32(l.step), u32(l.of), u32(l.times),
+                                static_cast<std::int32_t>(l.plus), u32(l.divide));
+  });
   const auto name = b.CreateString(v.name), profile = p.gpu ? b.CreateString(gpu_profile) : 0;
   return format::CreateVariant(b, name, profile, buffers, tensors, steps, inputs, outputs, states,
                                static_cast<std::uint64_t>(p.arena_bytes + 63) / 64 * 64,
-                               static_cast<std::uint64_t>(p.lane_bytes), 0, static_cast<std::uint32_t>(p.batch));
+                               static_cast<std::uint64_t>(p.lane_bytes), 0, static_cast<std::uint32_t>(p.batch),
+                               lengths);
 }
 
 }

@@ -145,4 +145,10 @@ flatbuffers::Offset<void> write_params(builder& b, const plan_step& s) {
   return {};
 }
 
+std::vector<std::uint8_t> params_bytes(const plan_step& s) {
+  builder b;
+  b.Finish(flatbuffers::Offset<flatbuffers::Table>(write_params(b, s).o));
+  return {b.GetBufferPointer(), b.GetBufferPointer() + b.GetSize()};
+}
+
 }

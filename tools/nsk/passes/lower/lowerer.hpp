@@ -16,6 +16,9 @@
 
 namespace nsk::tool {
 
+/// Borders of values, by their numbers in the program.
+using value_borders = std::map<int, nsk::halo>;
+
 struct lower_options {
   bool winograd = true;  ///< allow F(4x4, 3x3) and F(2x2, 3x3), whose rounding differs from a direct convolution's
   std::map<std::string, conv_algorithm> algorithms;  ///< wanted for convolutions of that name
@@ -25,6 +28,8 @@ struct lower_options {
   std::set<std::string> kept_layouts;                ///< inputs and outputs that keep the source's order of axes
   weight_format weights = weight_format::floats;     ///< of panels, where that is exact
   std::set<std::string> wide_steps;                  ///< whose panels are float32 whatever `weights` says
+  bool splits_reductions = true;                     ///< those of large images are two steps
+  value_borders min_borders = {};                    ///< that values have where they have any
   int max_rounds = 64;                               ///< of lowering, until no operation asks for another layout
 };
 

@@ -1,0 +1,209 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Files with lengths (--bound): for each value they give what ONNX Runtime gives, and the bits of the file converted for that value alone."""
+import pathlib
+import sys
+import tempfile
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from models import error_of, must, nsk, plain_session, results_of, told  # noqa: E402
+
+FLOAT, INT64 = TensorProto.FLOAT, TensorProto.INT64
+REFUSED, USAGE = 2, 1
+failures = []
+
+
+class Network:
+    """A graph under construction: methods add a node and return the name of its result."""
+
+    def __init__(self, seed):
+        self.random = np.random.default_rng(seed)
+        self.nodes, self.constants, self.inputs, self.outputs = [], [], [], []
+
+    def input(self, name, shape, kind=FLOAT):
+        self.inputs.append(helper.make_tensor_value_info(name, kind, shape))
+        return name
+
+    def constant(self, values, kind=np.float32):
+        name = f"c{len(self.constants)}"
+        self.constants.append(numpy_helper.from_array(np.asarray(values, kind), name))
+        return name
+
+    def weights(self, *shape):
+        return self.constant(self.random.normal(0, 1 / np.sqrt(np.prod(shape[1:]) if len(shape) > 2 else shape[0]), shape))
+
+    def op(self, kind, *inputs, **attributes):
+        name = f"{kind.lower()}_{len(self.nodes)}"
+        self.nodes.append(helper.make_node(kind, inputs, [name], name=name, **attributes))
+        return name
+
+    def dense(self, x, width, outputs):
+        return self.op("Add", self.op("MatMul", x, self.weights(width, outputs)), self.weights(outputs))
+
+    def reshape(self, x, *shape):
+        return self.op("Reshape", x, self.constant(shape, np.int64))
+
+    def save(self, path, *outputs, opset=17):
+        shapes = [helper.make_tensor_value_info(name, FLOAT, None) for name in outputs]
+        graph = helper.make_graph(self.nodes, "lengths", self.inputs, shapes, self.constants)
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8), str(path))
+
+
+def attention(net, x, memory, width, heads):
+    """Of rows of x over those of `memory`."""
+    def split(y, order):
+        return net.op("Transpose", net.reshape(net.dense(y, width, width), 1, -1, heads, width // heads), perm=order)
+    scores = net.op("Mul", net.op("MatMul", split(x, [0, 2, 1, 3]), split(memory, [0, 2, 3, 1])), net.constant(0.35))
+    mixed = net.op("MatMul", net.op("Softmax", scores, axis=-1), split(memory, [0, 2, 1, 3]))
+    return net.reshape(net.op("Transpose", mixed, perm=[0, 2, 1, 3]), 1, -1, width)
+
+
+def block(net, x, memory, width=24, heads=3):
+    x = net.op("Add", x, attention(net, x, memory, width, heads))
+    x = net.op("LayerNormalization", x, net.weights(width), net.weights(width), axis=-1)
+    return net.op("Add", x, net.dense(net.op("Tanh", net.dense(x, width, 2 * width)), 2 * width, width))
+
+
+def encoder(path):
+    """Words, positions cut to their number, two blocks of attention, their mean."""
+    net = Network(1)
+    ids = net.input("ids", [1, "tokens"], INT64)
+    x = net.op("Gather", net.weights(50, 24), ids, axis=0)
+    count = net.op("Slice", net.op("Shape", ids), net.constant([1], np.int64), net.constant([2], np.int64))
+    x = net.op("Add", x, net.op("Slice", net.weights(1, 40, 24), net.constant([0], np.int64), count, net.constant([1], np.int64)))
+    for _ in range(2):
+        x = block(net, x, x)
+    net.save(path, x, net.op("ReduceMean", x, axes=[1], keepdims=0))
+    return {"tokens": "40"}, {"tokens": (1, 2, 7, 16, 23, 40)}, {"ids": lambda n: net.random.integers(0, 50, (1, n["tokens"]))}
+
+
+def crossed(path):
+    """Rows of one length over those of another."""
+    net = Network(2)
+    a, b = net.input("a", [1, "queries", 24]), net.input("b", [1, "keys", 24])
+    x = block(net, a, b)
+    net.save(path, x, net.op("ReduceMax", block(net, b, x), axes=[1], keepdims=0))
+    shapes = {"a": "queries", "b": "keys"}
+    return ({"queries": "12", "keys": "3..19"}, {"queries": (1, 5, 12), "keys": (3, 8, 19)},
+            {k: (lambda n, k=k: net.random.normal(0, 1, (1, n[shapes[k]], 24)).astype(np.float32)) for k in shapes})
+
+
+def sound(path):
+    """Windows along time: padded, with a stride, whole, and their mean."""
+    net = Network(3)
+    x = net.input("sound", [1, 4, "samples"])
+    x = net.op("Relu", net.op("Conv", x, net.weights(12, 4, 3), net.weights(12), pads=[1, 1]))
+    y = net.op("Conv", x, net.weights(16, 12, 3), net.weights(16), pads=[1, 1], strides=[2])
+    y = net.op("Conv", net.op("Relu", y), net.weights(8, 16, 5), net.weights(8))
+    z = net.op("MaxPool", x, kernel_shape=[4], strides=[4])
+    net.save(path, y, z, net.op("GlobalAveragePool", y))
+    return {"samples": "16..200"}, {"samples": (16, 17, 18, 19, 63, 100, 199, 200)}, {
+        "sound": lambda n: net.random.normal(0, 1, (1, 4, n["samples"])).astype(np.float32)}
+
+
+def recurrent(path):
+    """A layer in both directions, and what it ends with."""
+    net = Network(4)
+    x = net.input("x", ["frames", 1, 6])
+    net.nodes.append(helper.make_node("GRU", [x, net.weights(2, 30, 6), net.weights(2, 30, 10), net.weights(2, 60)], ["all", "last"], name="gru",
+                                      hidden_size=10, direction="bidirectional"))
+    net.save(path, "all", "last")
+    return {"frames": "33"}, {"frames": (1, 2, 3, 20, 33)}, {"x": lambda n: net.random.normal(0, 1, (n["frames"], 1, 6)).astype(np.float32)}
+
+
+def image(path):
+    """An image of any size in steps of 8: windows, half the size and back, a bridge."""
+    net = Network(5)
+    x = net.input("image", [1, 3, "height", "width"])
+    a = net.op("Relu", net.op("Conv", x, net.weights(8, 3, 3, 3), net.weights(8), pads=[1, 1, 1, 1]))
+    b = net.op("MaxPool", a, kernel_shape=[2, 2], strides=[2, 2])
+    b = net.op("Relu", net.op("Conv", b, net.weights(12, 8, 3, 3), net.weights(12), pads=[1, 1, 1, 1], strides=[2, 2]))
+    c = net.op("Resize", b, "", net.constant([1, 1, 4, 4]), mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor")
+    net.save(path, net.op("Conv", net.op("Concat", a, c, axis=1), net.weights(5, 20, 1, 1), net.weights(5)))
+    return {"height": "8..40/8", "width": "16..48/8"}, {"height": (8, 24, 40), "width": (16, 48)}, {
+        "image": lambda n: net.random.normal(0, 1, (1, 3, n["height"], n["width"])).astype(np.float32)}
+
+
+def points(path):
+    """Points, the maximum of all beside each, and a row of their own in front."""
+    net = Network(6)
+    x = net.input("points", [1, "points", 3])
+    y = net.op("Relu", net.dense(x, 3, 20))
+    top = net.op("ReduceMax", y, axes=[1], keepdims=1)
+    y = net.op("Concat", y, net.op("Mul", y, top), axis=2)
+    y = net.op("Concat", net.weights(1, 2, 40), y, axis=1)
+    net.save(path, net.op("Sigmoid", net.dense(y, 40, 5)))
+    return {"points": "64"}, {"points": (1, 2, 30, 64)}, {"points": lambda n: net.random.normal(0, 1, (1, n["points"], 3)).astype(np.float32)}
+
+
+def choices_of(values):
+    """Every combination of the values of all lengths."""
+    chosen = [{}]
+    for name, some in values.items():
+        chosen = [dict(c, **{name: n}) for c in chosen for n in some]
+    return chosen
+
+
+def compare(network, folder):
+    source, file, alone = folder / f"{network.__name__}.onnx", folder / f"{network.__name__}.nsk", folder / "alone.nsk"
+    bounds, values, inputs = network(source)
+    done = nsk("convert", source, "-o", file, "--check", *[o for name, text in bounds.items() for o in ("--bound", f"{name}={text}")])
+    if done.returncode:
+        failures.append(f"{network.__name__}: {done.stdout}{done.stderr}")
+        return
+    session = plain_session(source)
+    names = [o.name for o in session.get_outputs()]
+    for chosen in choices_of(values):
+        given = {name: np.ascontiguousarray(make(chosen)) for name, make in inputs.items()}
+        arguments = [o for name, n in chosen.items() for o in ("--length", f"{name}={n}")]
+        for name, array in given.items():
+            np.save(folder / f"{name}.npy", array)
+        feeds = [o for name in given for o in ("--input", f"{name}={folder / f'{name}.npy'}")]
+        must("run", file, *feeds, *arguments, "--output-dir", folder / "out")
+        must("convert", source, "-o", alone, "--no-check", "--quiet", *[o for name, a in given.items() for o in ("--input", f"{name}={'x'.join(map(str, a.shape))}")])
+        of_alone = results_of(alone, given, folder)
+        for name, wanted in zip(names, session.run(None, given)):
+            got = np.load(folder / "out" / f"{name}.npy")
+            if got.shape != wanted.shape or error_of(got, wanted) > 1e-5:
+                failures.append(f"{network.__name__} {chosen}, {name}: {got.shape} {'' if got.shape != wanted.shape else error_of(got, wanted)}, ONNX Runtime {wanted.shape}")
+            if of_alone(name).tobytes() != got.tobytes():
+                failures.append(f"{network.__name__} {chosen}, {name}: other bits than the file of these lengths")
+
+
+def refused(what, code, text, *arguments):
+    done = nsk(*arguments)
+    if done.returncode != code or text not in done.stderr:
+        failures.append(f"{what}: exit code {done.returncode}, {done.stderr}")
+
+
+def refusals(folder):
+    source, file = folder / "encoder.onnx", folder / "encoder.nsk"
+    for text in ("0", "x", "5..3", "3..8/2", "8/0", "4..", "4/3"):
+        refused(f"--bound tokens={text}", USAGE, "--bound tokens=", "convert", source, "-o", folder / "no.nsk", "--bound", f"tokens={text}")
+    refused("a length that is none", USAGE, "tokens", "run", file, "--input", f"ids={folder / 'ids.npy'}", "--output-dir", folder, "--length", "token=3")
+    refused("a length beyond the bound", USAGE, "1 to 40", "run", file, "--input", f"ids={folder / 'ids.npy'}", "--output-dir", folder, "--length", "tokens=41")
+    refused("a header of all lengths", REFUSED, "--length tokens=N", "codegen", file, "-o", folder / "net.hpp")
+    net = Network(7)
+    x = net.input("x", [1, "rows", 4])
+    share = net.op("Div", net.constant(1.0), net.op("Cast", net.op("Gather", net.op("Shape", x), net.constant(1, np.int64)), to=FLOAT))
+    net.save(folder / "share.onnx", net.op("Mul", x, share))
+    refused("a number made of the length", REFUSED, "has other numbers", "convert", folder / "share.onnx", "-o", folder / "no.nsk", "--bound", "rows=9")
+    if (folder / "no.nsk").exists():
+        failures.append("a refused conversion left a file")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        for network in (encoder, crossed, sound, recurrent, image, points):
+            compare(network, folder)
+        refusals(folder)
+    return told(failures)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

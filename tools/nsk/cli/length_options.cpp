@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+#include "cli/length_options.hpp"
+
+#include <charconv>
+
+#include "cli/options.hpp"
+#include "edit/parts.hpp"
+#include "errors.hpp"
+
+namespace nsk::tool {
+
+model_file fixed_to(const model_file& file, const std::map<std::string, std::int64_t>& lengths,
+                    const std::string& name) {
+  model_parts parts = take_apart(file.bytes.data());
+  fix_lengths(parts, file.view, lengths);
+  return open_model(put_together(parts), name);
+}
+
+model_file open_model_at(const std::string& path, const std::vector<std::string>& lengths) {
+  std::map<std::string, std::int64_t> values;
+  for (const auto& [name, text] : named_values("--length", lengths, "NAME=N")) {
+    const auto [stop, failed] = std::from_chars(text.data(), text.data() + text.size(), values[name]);
+    if (failed != std::errc{} || stop != text.data() + text.size())
+      misuse("--length " + name + "=" + text + ": write a whole number.");
+  }
+  model_file file = open_model(path);
+  return values.empty() ? std::move(file) : fixed_to(file, values, path);
+}
+
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// --length NAME=N of commands that open a .nsk file.
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+#include "engine/model_file.hpp"
+
+namespace nsk::tool {
+
+/// Reads a file whose lengths these options choose; the others are at their bounds. Misuse: lengths that it does not
+/// have, and values beyond them.
+model_file open_model_at(const std::string& path, const std::vector<std::string>& lengths);
+
+/// The file of these values of the lengths of `file`; messages call it `name`.
+model_file fixed_to(const model_file& file, const std::map<std::string, std::int64_t>& lengths,
+                    const std::string& name);
+
+}

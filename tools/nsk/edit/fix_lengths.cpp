@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+// A file with lengths as the file of one of their values.
+#include <netsuke/run/impl/run_lengths.hpp>
+#include "edit/parts.hpp"
+#include "errors.hpp"
+#include "suggest.hpp"
+
+namespace nsk::tool {
+namespace {
+
+/// Sets the lengths that are given. Refuses names and values that the variant does not have.
+impl::run_lengths lengths_of(const variant_view& v, const std::map<std::string, std::int64_t>& values) {
+  impl::run_lengths lengths;
+  lengths.reset(v);
+  std::vector<std::string> known;
+  for (int i = 0; i < v.length_count(); ++i)
+    if (v.length(i).is_chosen()) known.push_back(v.length(i).name());
+  for (const auto& [name, value] : values) {
+    const int i = v.find_length(name.c_str());
+    if (i < 0)
+      misuse("--length " + name + ": the model has no such length." + did_you_mean(name, known) + " It has " +
+             (known.empty() ? "none" : quoted(known)) + ".");
+    const length_view l = v.length(i);
+    if (value > l.bound() || !lengths.set(v, name.c_str(), static_cast<std::int32_t>(value)))
+      misuse("--length " + name + "=" + std::to_string(value) + ": it is " + std::to_string(l.minimum()) + " to " +
+             std::to_string(l.bound()) + (l.step() > 1 ? " in steps of " + std::to_string(l.step()) : "") + ".");
+  }
+  return lengths;
+}
+
+template <class T>
+table_json list_of(const T* numbers, int count) {
+  table_json list = table_json::array();
+  for (int i = 0; i < count; ++i) list.push_back(static_cast<std::int64_t>(numbers[i]));
+  return list;
+}
+
+void fix_tensor(table_json& table, const tensor_info& t, length_values lengths) {
+  if (table.count("terms") == 0) return;
+  table.erase("terms");
+  static std::byte origin{};
+  const tensor_view v = t.view(&origin, lengths);
+  table["shape"] = list_of(v.shape, v.rank);
+  table["strides"] = list_of(v.stride, v.rank);
+  table["offset"] = static_cast<std::uint64_t>(v.data - &origin);
+}
+
+/// A port fills its buffer.
+void fix_buffer(table_json& variant, const port_view& port, length_values lengths) {
+  const std::size_t bytes = port.elements(lengths) * static_cast<std::size_t>(size_of(port.type()));
+  variant["buffers"][static_cast<std::size_t>(port.tensor().buffer())]["bytes"] = static_cast<std::uint64_t>(bytes);
+}
+
+/// The source's shape of a port: its axes are those of the tensor, in another order.
+void fix_port(table_json& table, const port_view& port, length_values lengths) {
+  const tensor_view v = port.tensor().view(nullptr, lengths);
+  const span<const std::uint8_t> axes = port.source_axes();
+  if (port.source_shape().size() != static_cast<std::size_t>(v.rank)) return;
+  for (int d = 0; d < v.rank; ++d) {
+    const auto axis = static_cast<std::size_t>(axes.empty() ? d : int{axes[static_cast<std::size_t>(d)]});
+    table["source_shape"][axis] = static_cast<std::int64_t>(v.shape[d]);
+  }
+}
+
+}
+
+void fix_lengths(model_parts& parts, const model& m, const std::map<std::string, std::int64_t>& values) {
+  for (int i = 0; i < m.variant_count(); ++i) {
+    const variant_view v = m.variant(i);
+    const impl::run_lengths chosen = lengths_of(v, values);
+    const length_values lengths = chosen.values();
+    table_json& table = parts.table["variants"][static_cast<std::size_t>(i)];
+    for (int t = 0; t < v.tensor_count(); ++t)
+      fix_tensor(table["tensors"][static_cast<std::size_t>(t)], v.tensor(t), lengths);
+    for (int p = 0; p < v.input_count(); ++p) fix_buffer(table, v.input(p), lengths);
+    for (int p = 0; p < v.output_count(); ++p) fix_buffer(table, v.output(p), lengths);
+    for (int p = 0; p < v.input_count(); ++p)
+      fix_port(table["inputs"][static_cast<std::size_t>(p)], v.input(p), lengths);
+    for (int p = 0; p < v.output_count(); ++p)
+      fix_port(table["outputs"][static_cast<std::size_t>(p)], v.output(p), lengths);
+    for (int s = 0; s < v.step_count(); ++s)
+      table["steps"][static_cast<std::size_t>(s)]["tile"]["count"] =
+          static_cast<std::uint64_t>(v.step(s).tile_count(lengths));
+    table.erase("lengths");
+    if (lengths != nullptr) table.erase("checks");
+  }
+}
+
+}

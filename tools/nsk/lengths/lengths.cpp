@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+#include "lengths/lengths.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+#include "errors.hpp"
+
+namespace nsk::tool {
+namespace {
+
+constexpr std::int64_t max_bound = std::int64_t{1} << 24;
+
+/// A number from `at` on, which moves behind it; -1 where there is none.
+std::int64_t take_number(const char*& at, const char* end) {
+  std::int64_t n = -1;
+  const auto [stop, failed] = std::from_chars(at, end, n);
+  at = stop;
+  return failed == std::errc{} ? n : -1;
+}
+
+bool take(const char*& at, const char* end, const std::string& text) {
+  if (static_cast<std::size_t>(end - at) < text.size() || std::string(at, at + text.size()) != text) return false;
+  at += text.size();
+  return true;
+}
+
+/// Values of one length, the bound first.
+std::vector<std::int64_t> compared_values(const chosen_length& l) {
+  constexpr std::int64_t all = 24, near_bound = 9, near_minimum = 5, between = 8;
+  const std::int64_t count = (l.bound - l.minimum) / l.step + 1;
+  std::set<std::int64_t> steps;  // from the minimum
+  if (count <= all) {
+    for (std::int64_t i = 0; i < count; ++i) steps.insert(i);
+  } else {
+    for (std::int64_t i = 0; i < near_bound; ++i) steps.insert(count - 1 - i);
+    for (std::int64_t i = 0; i < near_minimum; ++i) steps.insert(i);
+    for (std::int64_t i = 1; i <= between; ++i) steps.insert(count * i / (between + 1) + i);
+  }
+  std::vector<std::int64_t> values;
+  for (auto i = steps.rbegin(); i != steps.rend(); ++i)
+    if (*i < count) values.push_back(l.minimum + *i * l.step);
+  return values;
+}
+
+}
+
+chosen_length parse_length(const std::string& name, const std::string& text) {
+  const char *at = text.data(), *const end = at + text.size();
+  chosen_length l{name, take_number(at, end), 0, 1};
+  const bool ranged = take(at, end, "..");
+  l.bound = ranged ? take_number(at, end) : l.minimum;
+  if (take(at, end, "/")) l.step = take_number(at, end);
+  if (!ranged) l.minimum = l.step;
+  const bool good = at == end && l.step >= 1 && l.minimum >= 1 && l.minimum <= l.bound && l.bound <= max_bound &&
+                    l.minimum % l.step == 0 && l.bound % l.step == 0;
+  if (!good)
+    misuse("--bound " + name + "=" + text + ": write it as MAX, MIN..MAX or MIN..MAX/STEP, whole numbers from 1 to " +
+           std::to_string(max_bound) + ", of which MIN and MAX are multiples of STEP.");
+  return l;
+}
+
+void name_axes(graph& g, const std::vector<std::string>& inputs) {
+  for (const std::string& option : inputs) {
+    const std::size_t equals = option.rfind('=');
+    if (equals == std::string::npos || option.find(',', equals) == std::string::npos) continue;
+    const std::string name = option.substr(0, equals);
+    const auto found = std::find_if(g.inputs.begin(), g.inputs.end(), [&](value_id v) { return g.at(v).name == name; });
+    if (found == g.inputs.end()) misuse("--input " + option + ": the model has no input '" + name + "'.");
+    value& v = g.at(*found);
+    shape_t shape;
+    std::vector<std::string> symbols;
+    for (std::size_t at = equals + 1; at <= option.size();) {
+      const std::size_t comma = std::min(option.find(',', at), option.size());
+      const char *text = option.data() + at, *const end = option.data() + comma;
+      const std::int64_t length = take_number(text, end);
+      shape.push_back(text == end && length > 0 ? length : -1);
+      symbols.push_back(shape.back() > 0 ? "" : option.substr(at, comma - at));
+      at = comma + 1;
+    }
+    if (v.known_rank && v.shape.size() != shape.size())
+      misuse("--input " + option + ": the input has " + std::to_string(v.shape.size()) + " axes.");
+    v.shape = shape;
+    v.symbols = symbols;
+    v.known_rank = true;
+  }
+}
+
+std::vector<std::string> open_axes(const graph& g) {
+  std::set<std::string> names;
+  for (const value_id id : g.inputs) {
+    const value& v = g.at(id);
+    for (std::size_t d = 0; d < v.shape.size() && d < v.symbols.size(); ++d)
+      if (v.shape[d] < 0 && !v.symbols[d].empty()) names.insert(v.symbols[d]);
+  }
+  return {names.begin(), names.end()};
+}
+
+bool has_axis(const graph& g, const std::string& name) {
+  const std::vector<std::string> names = open_axes(g);
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+void set_axes(graph& g, const std::vector<chosen_length>& lengths, const length_choice& values) {
+  for (const value_id id : g.inputs) {
+    value& v = g.at(id);
+    for (std::size_t d = 0; d < v.shape.size() && d < v.symbols.size(); ++d)
+      for (std::size_t i = 0; i < lengths.size(); ++i)
+        if (v.shape[d] < 0 && v.symbols[d] == lengths[i].name) v.shape[d] = values[i];
+  }
+}
+
+std::vector<length_choice> compared_choices(const std::vector<chosen_length>& lengths) {
+  constexpr std::size_t several = 32;
+  std::vector<std::vector<std::int64_t>> values;
+  for (const chosen_length& l : lengths) values.push_back(compared_values(l));
+  std::vector<length_choice> choices = {{}};
+  for (const std::vector<std::int64_t>& v : values) choices[0].push_back(v[0]);
+  if (lengths.size() == 1) {
+    for (std::size_t i = 1; i < values[0].size(); ++i) choices.push_back({values[0][i]});
+    return choices;
+  }
+  // pairs that meet each other: strides of coprime numbers through the lists
+  static const std::size_t strides[] = {1, 3, 7, 11, 13};
+  for (std::size_t n = 1; n < several; ++n) {
+    length_choice c;
+    for (std::size_t i = 0; i < values.size(); ++i)
+      c.push_back(values[i][(n * strides[i % 5] + n / 5 * i) % values[i].size()]);
+    if (std::find(choices.begin(), choices.end(), c) == choices.end()) choices.push_back(c);
+  }
+  return choices;
+}
+
+std::string text_of(const std::vector<chosen_length>& lengths, const length_choice& values) {
+  std::string text;
+  for (std::size_t i = 0; i < lengths.size(); ++i)
+    text += (i == 0 ? "" : ", ") + lengths[i].name + " = " + std::to_string(values[i]);
+  return text;
+}
+
+}

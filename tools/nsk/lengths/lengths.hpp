@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+/// Lengths that a run chooses: which axes of the source they are, and for which of them a model is converted.
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+#include "graph/graph.hpp"
+
+namespace nsk::tool {
+
+/// --bound NAME=MAX, NAME=MIN..MAX or NAME=MIN..MAX/STEP, of an open axis of the source that is called NAME.
+struct chosen_length {
+  std::string name;
+  std::int64_t minimum = 1, bound = 0, step = 1;
+};
+/// A value for each of some lengths.
+using length_choice = std::vector<std::int64_t>;
+
+/// Reads "128", "4..128" or "32..640/32". Misuse: other texts, and limits that are no multiples of the step. Without a
+/// minimum the step is the smallest.
+chosen_length parse_length(const std::string& name, const std::string& text);
+
+/// Names axes of inputs: "NAME=1,tokens,64" makes axis 1 an open one that is called tokens. Options
+/// without commas are left out. Misuse: names of no input, and other numbers of axes.
+void name_axes(graph& g, const std::vector<std::string>& inputs);
+
+/// Names of the open axes of inputs, each once.
+std::vector<std::string> open_axes(const graph& g);
+
+/// Whether an input has an open axis of this name.
+bool has_axis(const graph& g, const std::string& name);
+
+/// Gives the open axes of inputs that are called as the lengths are their values.
+void set_axes(graph& g, const std::vector<chosen_length>& lengths, const length_choice& values);
+
+/// The bounds, and then other values for which plans are compared with that of the bounds: all where there are few,
+/// else those near both ends, and some between.
+std::vector<length_choice> compared_choices(const std::vector<chosen_length>& lengths);
+
+/// "tokens = 37, width = 64".
+std::string text_of(const std::vector<chosen_length>& lengths, const length_choice& values);
+
+}
