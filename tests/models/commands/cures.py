@@ -31,7 +31,7 @@ NO_CURE = [
     "with the lengths of --input", "the lengths of --input in too many ways", "for the lengths of --input", ", which --dequantize does not know", "with other --input or --set options", "codegen: --name",
     "for --device", "most of its time begins the step", "it reads every weight for one row", "too many to draw", "nsk profile --isa", ". Give --isa ", "`nsk check --help`", "this machine cannot run it",
     # Of options of one command that contradict each other: the sentence says which to leave out.
-    "Leave --lanes out", "the lengths of --bound cannot", "(convert --bound)", "leave --device out", "' --device ", "codegen: --weights is embed or file", "--dequantize and --input are for source models", "--max-drop with --", "one file of --save-calibration",
+    "Leave --lanes out", "the lengths of --bound cannot", "(convert --bound)", "one --variant each", "out --bound, or the other option", "leave --device out", "' --device ", "codegen: --weights is embed or file", "--dequantize and --input are for source models", "--max-drop with --", "one file of --save-calibration",
     "bound different things", "--float-layers and --equalize are for int8", "are for images, and no sample is one", "Leave one of them out", "--max-drop and --report measure on samples", "Choose another one",
     # What takes a device, minutes or gigabytes, or another version of the file.
     "Convert the model with --batch-max", "--input adds rows to a large model", "Make it anew with --calibrate", "nsk quantize --save-calibration writes one", "has not ended after", "this nsk reads",
@@ -237,16 +237,6 @@ def batches():
     x = rng.uniform(-1, 1, (4, 3)).astype(np.float32)
     want = plain_session(FOLDER / "m.onnx").run(None, {"x": x})[0]
     by_leaving_out("--batch-max", ["Convert without --batch-max"], [*command, "--input", "x=4x3"], "--batch-max", 4, inputs={"x": x}, wanted={"y": want})
-
-
-@cures("one --variant each", "out --bound, or the other option")
-def lengths():
-    command = source_of("""(float[1,"n",2] x) => (float[1,"n",2] y) <int64 axis = {1}, float one = {1}> {
-        s = Shape (x)  i = Gather (s, axis)  f = Cast <to = 1> (i)  part = Div (one, f)  y = Mul (x, part) }""")
-    refused("a number made of a length", ["one --variant each"], *command, "--bound", "n=5")
-    works("variants", *command, "--variant", "small:x=1x3x2", "--variant", "large:x=1x5x2")
-    command = source_of('(float["n",3] x) => (float["n",3] y) { y = Relu (x) }') + ["--bound", "n=4"]
-    by_leaving_out("--weights", ["out --bound, or the other option"], command, "--weights", "fp16")
 
 
 @cures("leave --input out")

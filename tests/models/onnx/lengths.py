@@ -192,6 +192,9 @@ def refusals(folder):
     share = net.op("Div", net.constant(1.0), net.op("Cast", net.op("Gather", net.op("Shape", x), net.constant(1, np.int64)), to=FLOAT))
     net.save(folder / "share.onnx", net.op("Mul", x, share))
     refused("a number made of the length", REFUSED, "has other numbers", "convert", folder / "share.onnx", "-o", folder / "no.nsk", "--bound", "rows=9")
+    must("convert", folder / "share.onnx", "-o", folder / "both.nsk", "--quiet", "--variant", "small:x=1x3x4", "--variant", "large:x=1x9x4")
+    refused("lengths and narrow weights", REFUSED, "out --bound, or the other option", "convert", source, "-o", folder / "no.nsk", "--bound", "tokens=9", "--weights", "fp16")
+    refused("an axis of another name", USAGE, "tokens", "convert", source, "-o", folder / "no.nsk", "--bound", "token=9")
     if (folder / "no.nsk").exists():
         failures.append("a refused conversion left a file")
 
