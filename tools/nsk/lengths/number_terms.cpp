@@ -2,6 +2,7 @@
 #include "lengths/number_terms.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <netsuke/format/length.hpp>
 
 namespace nsk::tool {
@@ -9,47 +10,33 @@ namespace {
 
 constexpr int none = impl::no_length;
 
-/// A fraction of small numbers.
-struct fraction {
-  __int128 top = 0, bottom = 1;
-  static fraction of(__int128 top, __int128 bottom) {
-    __int128 a = top < 0 ? -top : top, b = bottom < 0 ? -bottom : bottom;
-    while (b != 0) {
-      const __int128 rest = a % b;
-      a = b;
-      b = rest;
-    }
-    if (a == 0) return {0, 1};
-    return bottom < 0 ? fraction{-top / a, -bottom / a} : fraction{top / a, bottom / a};
-  }
-  fraction minus_product(const fraction& f, const fraction& g) const {
-    return of(top * f.bottom * g.bottom - f.top * g.top * bottom, bottom * f.bottom * g.bottom);
-  }
-  fraction divided_by(const fraction& f) const { return of(top * f.bottom, bottom * f.top); }
-};
+constexpr double largest = 0x1p45;  // beyond all numbers of a file
 
-/// The only solution of rows of equations, the last column their right sides; nothing where there is none, or several.
-std::optional<std::vector<std::int64_t>> solution(std::vector<std::vector<fraction>> rows, std::size_t unknowns) {
-  std::size_t used = 0;
+/// The only solution of rows of equations, the last column their right sides, in whole numbers; nothing where there are
+/// none, or several. It is exact where it is checked: callers put it into their equations.
+std::optional<std::vector<std::int64_t>> solution(std::vector<std::vector<double>> rows, std::size_t unknowns) {
+  constexpr double nothing = 1e-9;
+  std::vector<double> scale(unknowns, 0);
+  for (const std::vector<double>& row : rows)
+    for (std::size_t c = 0; c < unknowns; ++c) scale[c] = std::max(scale[c], std::fabs(row[c]));
+  for (std::vector<double>& row : rows)
+    for (std::size_t c = 0; c < unknowns; ++c) row[c] /= scale[c];
   for (std::size_t column = 0; column < unknowns; ++column) {
-    std::size_t pivot = used;
-    while (pivot < rows.size() && rows[pivot][column].top == 0) ++pivot;
-    if (pivot == rows.size()) return {};
-    std::swap(rows[used], rows[pivot]);
+    std::size_t pivot = column;
+    for (std::size_t r = column; r < rows.size(); ++r)
+      if (std::fabs(rows[r][column]) > std::fabs(rows[pivot][column])) pivot = r;
+    if (std::fabs(rows[pivot][column]) < nothing) return {};
+    std::swap(rows[column], rows[pivot]);
     for (std::size_t r = 0; r < rows.size(); ++r) {
-      if (r == used || rows[r][column].top == 0) continue;
-      const fraction share = rows[r][column].divided_by(rows[used][column]);
-      for (std::size_t c = column; c <= unknowns; ++c) rows[r][c] = rows[r][c].minus_product(share, rows[used][c]);
+      const double share = r == column ? 0 : rows[r][column] / rows[column][column];
+      for (std::size_t c = column; share != 0 && c <= unknowns; ++c) rows[r][c] -= share * rows[column][c];
     }
-    ++used;
   }
-  for (std::size_t r = used; r < rows.size(); ++r)
-    if (rows[r][unknowns].top != 0) return {};
   std::vector<std::int64_t> result;
   for (std::size_t i = 0; i < unknowns; ++i) {
-    const fraction x = rows[i][unknowns].divided_by(rows[i][i]);
-    if (x.bottom != 1) return {};
-    result.push_back(static_cast<std::int64_t>(x.top));
+    const double x = rows[i][unknowns] / rows[i][i] / scale[i];
+    if (!(std::fabs(x) * scale[i] < 2 * largest)) return {};
+    result.push_back(std::llround(x));
   }
   return result;
 }
@@ -74,20 +61,32 @@ std::int64_t number_terms::product(const factors& f, std::size_t choice) const {
   return p;
 }
 
+double number_terms::product_of(const factors& f, std::size_t choice) const {
+  double p = 1;
+  for (const int l : f) p *= static_cast<double>(m_values[static_cast<std::size_t>(l)][choice]);
+  return p;
+}
+
 /// The coefficients of 1 and of the products.
 std::optional<std::vector<plan_term>> number_terms::solve(const number_series& s,
                                                           const std::vector<factors>& products) const {
   const std::size_t unknowns = products.size() + 1;
   if (s.size() < unknowns) return {};
-  std::vector<std::vector<fraction>> rows;
+  std::vector<std::vector<double>> rows;
   for (std::size_t i = 0; i < s.size(); ++i) {
-    std::vector<fraction> row = {{1, 1}};
-    for (const factors& f : products) row.push_back({product(f, i), 1});
-    row.push_back({s[i], 1});
+    std::vector<double> row = {1};
+    for (const factors& f : products) row.push_back(product_of(f, i));
+    if (std::any_of(row.begin(), row.end(), [](double x) { return x > largest; })) return {};
+    row.push_back(static_cast<double>(s[i]));
     rows.push_back(std::move(row));
   }
   const auto found = solution(std::move(rows), unknowns);
   if (!found || std::any_of(found->begin() + 1, found->end(), [](std::int64_t c) { return c < 0; })) return {};
+  for (std::size_t i = 0; i < s.size(); ++i) {
+    std::int64_t sum = (*found)[0];
+    for (std::size_t k = 0; k < products.size(); ++k) sum += (*found)[k + 1] * product(products[k], i);
+    if (sum != s[i]) return {};
+  }
   std::vector<plan_term> terms;
   for (std::size_t i = 0; i < products.size(); ++i) {
     if ((*found)[i + 1] == 0) continue;

@@ -31,6 +31,7 @@ class number_terms {
   std::optional<std::vector<plan_term>> find_products(const number_series& s) const;
   std::optional<std::vector<plan_term>> find_quotient(const number_series& s);
   std::int64_t product(const factors& f, std::size_t choice) const;
+  double product_of(const factors& f, std::size_t choice) const;
 
   std::vector<plan_length> m_lengths;
   std::vector<number_series> m_values;
