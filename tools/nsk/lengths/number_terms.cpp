@@ -44,15 +44,18 @@ std::optional<std::vector<std::int64_t>> solution(std::vector<std::vector<double
 }
 
 number_terms::number_terms(std::vector<plan_length> lengths, std::vector<number_series> chosen)
-    : m_lengths(std::move(lengths)), m_values(std::move(chosen)), m_chosen(m_values.size()) {
-  for (std::size_t i = 0; i < m_chosen; ++i) {  // in steps: everything follows their number
+    : m_lengths(std::move(lengths)), m_values(std::move(chosen)) {
+  const std::size_t count = m_values.size();
+  for (std::size_t i = 0; i < count; ++i) {
     const plan_length l = m_lengths[i];
+    m_variables.push_back(static_cast<int>(l.step == 1 ? i : m_values.size()));
     if (l.step == 1) continue;
     number_series steps;
     for (const std::int64_t n : m_values[i]) steps.push_back(n / l.step);
     m_values.push_back(std::move(steps));
     m_lengths.push_back({"", l.minimum / l.step, l.bound / l.step, 1, static_cast<int>(i), 1, 0, l.step});
   }
+  m_chosen = m_variables.size();
 }
 
 std::int64_t number_terms::product(const factors& f, std::size_t choice) const {
@@ -99,18 +102,20 @@ std::optional<std::vector<plan_term>> number_terms::solve(const number_series& s
 }
 
 std::optional<std::vector<plan_term>> number_terms::find_products(const number_series& s) const {
-  const int count = static_cast<int>(m_values.size());
-  for (int a = 0; a < count; ++a)
+  const std::vector<int>& v = m_variables;
+  for (const int a : v)
     if (auto found = solve(s, {{a}})) return found;
-  for (int a = 0; a < count; ++a)
+  for (const int a : v)
     if (auto found = solve(s, {{a}, {a, a}})) return found;
-  for (int a = 0; a < count; ++a)
-    for (int b = a + 1; b < count; ++b)
-      if (auto found = solve(s, {{a}, {b}, {a, b}})) return found;
-  for (int a = 0; a < count; ++a)
-    for (int b = a + 1; b < count; ++b)
-      for (int c = b + 1; c < count; ++c)
+  for (std::size_t i = 0; i < v.size(); ++i)
+    for (std::size_t k = i + 1; k < v.size(); ++k)
+      if (auto found = solve(s, {{v[i]}, {v[k]}, {v[i], v[k]}})) return found;
+  for (std::size_t i = 0; i < v.size(); ++i)
+    for (std::size_t k = i + 1; k < v.size(); ++k)
+      for (std::size_t m = k + 1; m < v.size(); ++m) {
+        const int a = v[i], b = v[k], c = v[m];
         if (auto found = solve(s, {{a}, {b}, {c}, {a, b}, {a, c}, {b, c}, {a, b, c}})) return found;
+      }
   return {};
 }
 
@@ -119,14 +124,17 @@ std::optional<std::vector<plan_term>> number_terms::find_products(const number_s
 std::optional<std::vector<plan_term>> number_terms::find_quotient(const number_series& s) {
   constexpr std::int64_t max_divisor = 64;
   if (m_lengths.size() == static_cast<std::size_t>(max_lengths)) return {};
-  for (std::size_t of = 0; of < m_chosen; ++of)
+  for (std::size_t i = 0; i < m_chosen; ++i)
     for (std::int64_t divide = 2; divide <= max_divisor; ++divide)
       for (std::int64_t plus = 0; plus < divide; ++plus) {
+        const auto of = static_cast<std::size_t>(m_variables[i]);
         number_series values;
         for (const std::int64_t n : m_values[of]) values.push_back((n + plus) / divide);
         if ((m_lengths[of].minimum + plus) / divide < 1) continue;
         m_values.push_back(values);
-        if (auto found = solve(s, {{static_cast<int>(m_values.size()) - 1}})) {
+        const int quotient_number = static_cast<int>(m_values.size()) - 1;
+        if (auto found = solve(s, {{quotient_number}})) {
+          m_variables.push_back(quotient_number);
           const auto quotient = [&](std::int64_t n) { return (n + plus) / divide; };
           m_lengths.push_back({"", quotient(m_lengths[of].minimum), quotient(m_lengths[of].bound), 1,
                                static_cast<int>(of), 1, plus, divide});

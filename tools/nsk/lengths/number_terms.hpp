@@ -35,7 +35,9 @@ class number_terms {
 
   std::vector<plan_length> m_lengths;
   std::vector<number_series> m_values;
-  std::size_t m_chosen;
+  /// What numbers are made of: lengths that are chosen, of those in steps the number of steps, and quotients of these.
+  std::vector<int> m_variables;
+  std::size_t m_chosen = 0;  ///< variables without the quotients
   std::map<number_series, std::vector<plan_term>> m_known;
 };
 
