@@ -95,8 +95,12 @@ void require_same_bits(runner& r, const variant_source& v, const length_choice& 
 /// Compares a file with lengths with its source for the smallest ones and for some between.
 void check_lengths(const convert_options& o, const variant_source& v, const model_file& file, progress_line& progress,
                    conversion& result) {
-  for (const std::size_t at : {v.choices.size() - 1, v.choices.size() / 2}) {
-    const source_of_choice& c = v.choices[at];
+  std::vector<const source_of_choice*> within;
+  for (const source_of_choice& c : v.choices)
+    if (are_within(v.lengths, c.values)) within.push_back(&c);
+  if (within.empty()) return;
+  for (const std::size_t at : {within.size() - 1, within.size() / 2}) {
+    const source_of_choice& c = *within[at];
     std::map<std::string, std::int64_t> named;
     for (std::size_t i = 0; i < v.lengths.size(); ++i) named[v.lengths[i].name] = c.values[i];
     const model_file fixed = fixed_to(file, named, o.output);

@@ -31,19 +31,20 @@ const plan_storage& storage_of(const plan& p, const plan_tensor& t) {
 }
 bool is_constant(const plan& p, const plan_tensor& t) { return storage_of(p, t).kind == storage_kind::constant; }
 
-/// Whether a constant has the elements of the first positions of another one, and no more positions.
-bool begins_as(const plan& shorter, const plan_tensor& s, const plan& longer, const plan_tensor& l) {
-  const std::vector<std::byte>&from = *storage_of(shorter, s).data, &to = *storage_of(longer, l).data;
+/// Whether two constants have the same elements in the positions that both have.
+bool begin_alike(const plan& p, const plan_tensor& s, const plan& q, const plan_tensor& l) {
+  const std::vector<std::byte>&from = *storage_of(p, s).data, &to = *storage_of(q, l).data;
   if (s.shape == l.shape && s.strides == l.strides && s.offset == l.offset && from == to) return true;
   if (s.arrangement != packing::plain) return false;
-  for (std::size_t d = 0; d < s.shape.size(); ++d)
-    if (s.shape[d] > l.shape[d]) return false;
+  std::vector<std::int32_t> shape = s.shape;
+  std::int64_t count = 1;
+  for (std::size_t d = 0; d < shape.size(); ++d) count *= shape[d] = std::min(shape[d], l.shape[d]);
   const auto size = static_cast<std::size_t>(size_of(s.type));
-  for (std::int64_t n = 0; n < s.count(); ++n) {
+  for (std::int64_t n = 0; n < count; ++n) {
     std::int64_t a = s.offset, b = l.offset, rest = n;
-    for (std::size_t d = s.shape.size(); d-- > 0; rest /= s.shape[d]) {
-      a += rest % s.shape[d] * s.strides[d];
-      b += rest % s.shape[d] * l.strides[d];
+    for (std::size_t d = shape.size(); d-- > 0; rest /= shape[d]) {
+      a += rest % shape[d] * s.strides[d];
+      b += rest % shape[d] * l.strides[d];
     }
     if (std::memcmp(&from[static_cast<std::size_t>(a) * size], &to[static_cast<std::size_t>(b) * size], size) != 0)
       return false;
@@ -119,7 +120,7 @@ class length_follower {
                        a.arrangement == b.arrangement && same_border(a.border, b.border) &&
                        storage_of(m_plan, a).kind == storage_of(q, b).kind;
     if (!alike) refuse_length(with + "'" + a.name + "' has another layout than at the bound");
-    if (is_constant(m_plan, a) && !begins_as(q, b, m_plan, a))
+    if (is_constant(m_plan, a) && !begin_alike(q, b, m_plan, a))
       refuse_length(with + "constant '" + a.name + "' has other numbers than at the bound");
   }
 

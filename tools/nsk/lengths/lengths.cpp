@@ -36,11 +36,13 @@ std::vector<std::int64_t> compared_values(const chosen_length& l) {
   } else {
     for (std::int64_t i = 0; i < near_bound; ++i) steps.insert(count - 1 - i);
     for (std::int64_t i = 0; i < near_minimum; ++i) steps.insert(i);
-    for (std::int64_t i = 1; i <= between; ++i) steps.insert(count * i / (between + 1) + i);
+    for (std::int64_t i = 1; i <= between; ++i) steps.insert(std::min(count * i / (between + 1) + i, count - 1));
   }
-  std::vector<std::int64_t> values;
+  constexpr std::int64_t several = 4;  // longer than 1: of short lengths some are beyond the bound
+  for (std::int64_t i = count; l.bound > l.minimum && i < several + 1; ++i) steps.insert(i);
+  std::vector<std::int64_t> values = {l.bound};
   for (auto i = steps.rbegin(); i != steps.rend(); ++i)
-    if (*i < count) values.push_back(l.minimum + *i * l.step);
+    if (*i != count - 1) values.push_back(l.minimum + *i * l.step);
   return values;
 }
 
@@ -130,6 +132,12 @@ std::vector<length_choice> compared_choices(const std::vector<chosen_length>& le
     if (std::find(choices.begin(), choices.end(), c) == choices.end()) choices.push_back(c);
   }
   return choices;
+}
+
+bool are_within(const std::vector<chosen_length>& lengths, const length_choice& values) {
+  for (std::size_t i = 0; i < lengths.size(); ++i)
+    if (values[i] > lengths[i].bound) return false;
+  return true;
 }
 
 std::string text_of(const std::vector<chosen_length>& lengths, const length_choice& values) {

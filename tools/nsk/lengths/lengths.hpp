@@ -34,9 +34,12 @@ bool has_axis(const graph& g, const std::string& name);
 /// Gives the open axes of inputs that are called as the lengths are their values.
 void set_axes(graph& g, const std::vector<chosen_length>& lengths, const length_choice& values);
 
-/// The bounds, and then other values for which plans are compared with that of the bounds: all where there are few,
-/// else those near both ends, and some between.
+/// The bounds, and then other values for which plans are compared with that of the bounds: all where there are few, of
+/// very short lengths some beyond the bound; else those near both ends, and some between.
 std::vector<length_choice> compared_choices(const std::vector<chosen_length>& lengths);
+
+/// Whether no value is beyond its bound.
+bool are_within(const std::vector<chosen_length>& lengths, const length_choice& values);
 
 /// "tokens = 37, width = 64".
 std::string text_of(const std::vector<chosen_length>& lengths, const length_choice& values);
