@@ -71,6 +71,19 @@ const invalid_case invalid_cases[] = {
      [](plan_spec& p) {
        terms(p) = {Term(20, 6, no_length, no_length, no_length), Term(1, 0, 0, no_length, no_length)};
      }},
+    {"factors out of order", status_code::bad_lengths,
+     [](plan_spec& p) { terms(p) = {Term(1, 0, no_length, 0, no_length)}; }},
+    {"rows that come to overlap", status_code::bad_overlap,
+     [](plan_spec& p) {
+       terms(p).push_back(Term(3, 6, 0, no_length, no_length));
+       terms(p).push_back(Term(2, 6, no_length, no_length, no_length));
+     }},
+    {"elements that come to overlap", status_code::bad_overlap,
+     [](plan_spec& p) {
+       terms(p).push_back(Term(1, 7, 0, no_length, no_length));
+       terms(p).push_back(Term(-5, 7, no_length, no_length, no_length));
+       p.lengths[0].minimum = 5;
+     }},
     {"an offset between elements", status_code::bad_lengths,
      [](plan_spec& p) { terms(p).push_back(Term(2, test::offset_number, no_length, no_length, no_length)); }},
     {"a backward stride", status_code::bad_lengths,

@@ -94,6 +94,7 @@ std::optional<std::vector<plan_term>> number_terms::solve(const number_series& s
   for (std::size_t i = 0; i < products.size(); ++i) {
     if ((*found)[i + 1] == 0) continue;
     factors f = products[i];
+    std::sort(f.begin(), f.end());
     f.resize(3, none);
     terms.push_back({0, (*found)[i + 1], f[0], f[1], f[2]});
   }

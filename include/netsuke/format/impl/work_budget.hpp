@@ -29,8 +29,9 @@ inline constexpr std::uint64_t search_work = 8;
 inline constexpr std::uint64_t region_work = 192;
 inline constexpr std::uint64_t buffer_work = 2;
 inline constexpr std::uint64_t number_work = 2;
-/// Of a pair of terms of a tensor.
+/// Of a pair of terms of a tensor, and of the places of a step's output where lengths change them.
 inline constexpr std::uint64_t term_work = 8;
+inline constexpr std::uint64_t places_work = 4096;
 
 class work_budget {
  public:

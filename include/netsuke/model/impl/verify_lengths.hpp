@@ -5,9 +5,11 @@
 /// All else is proven of the bounds. It holds for smaller lengths because every number of a tensor grows with them: the
 /// coefficients of its terms are not negative, so that an element, whatever its position, is nowhere behind its place
 /// at the bounds, and no loop of a kernel is longer. What remains is that no number becomes too small, that no border
-/// begins before its buffer, and that the scratch of a step suffices where its input is short and its output is not.
+/// begins before its buffer, that elements which a step writes keep places of their own, apart from those that it
+/// reads, and that the scratch of a step suffices where its input is short and its output is not.
 #include <netsuke/core/hide_macros.hpp>
-#include <netsuke/model/impl/verify_context.hpp>
+#include <netsuke/model/impl/growing_number.hpp>
+#include <netsuke/model/impl/verify_written.hpp>
 #include <netsuke/ops/every_op.hpp>
 
 NSK_BEGIN
@@ -59,6 +61,7 @@ NSK_COLD inline bool term_fits(const length_term& t, const tensor_info& of, int 
   for (const std::uint8_t l : t.factors) {
     if (l != no_length && l >= lengths) return false;
   }
+  if (t.factors[0] > t.factors[1] || t.factors[1] > t.factors[2]) return false;
   const int number = t.number;
   if (number > offset_number || (!t.is_constant() && t.coefficient < 0)) return false;
   if (number == offset_number) return t.coefficient % size_of(of.type()) == 0;
@@ -167,6 +170,18 @@ bool scratch_suffices(const step_view& s, const length_range& range) {
   return true;
 }
 
+/// Whether a step writes each element to a place of its own, and none where it reads another one, whatever the lengths.
+NSK_COLD inline bool writes_apart(const step_view& s, const length_range& range) {
+  const tensor_info output = s.output();
+  if (follows(output) && !places_stay_apart(output, range.low)) return false;
+  for (int i = 0; i < s.input_count(); ++i) {
+    const tensor_info input = s.input(i);
+    if (input.buffer() != output.buffer() || (!follows(input) && !follows(output))) continue;
+    if (!may_work_in_place(s, i) || !same_view(input, output) || !same_terms(input, output)) return false;
+  }
+  return true;
+}
+
 template <class Ops>
 status verify_lengths(const verify_context& c) {
   length_range range;
@@ -182,7 +197,10 @@ status verify_lengths(const verify_context& c) {
       return {status_code::bad_lengths, i};
   }
   for (int i = 0; lengths != 0 && i < c.variant.step_count(); ++i) {
-    if (!scratch_suffices<Ops>(c.variant.step(i), range)) return {status_code::bad_scratch, i};
+    const step_view step = c.variant.step(i);
+    if (!c.work.spend(places_work)) return {status_code::too_complex, i};
+    if (!scratch_suffices<Ops>(step, range)) return {status_code::bad_scratch, i};
+    if (!writes_apart(step, range)) return {status_code::bad_overlap, i};
   }
   return {};
 }
