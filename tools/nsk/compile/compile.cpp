@@ -108,8 +108,9 @@ plan lowered(const program& p, const variant_source& v, lower_options lowering, 
   return layout;
 }
 
-/// A variant's network, ready to be lowered; for GPUs, which have no kernels on bytes, without those.
-program program_of(const variant_source& v, byte_kernels bytes) {
+/// A variant's network, ready to be lowered; for GPUs, which have no kernels on bytes, without those. Windows are cut
+/// to what they see of small inputs, except where those have lengths: then windows are the same for all of them.
+program program_of(const variant_source& v, byte_kernels bytes, bool has_lengths = false) {
   program p = bounded::has_bounded(v.g) ? canonicalise(bounded::filled(v.g), v.states, bytes)
                                         : canonicalise(v.g, v.states, bytes);
   recognise(p);
@@ -117,7 +118,7 @@ program program_of(const variant_source& v, byte_kernels bytes) {
   merge_axes(p);
   join_bytes(p);
   fuse(p);
-  crop_windows(p);
+  if (!has_lengths) crop_windows(p);
   return p;
 }
 
@@ -156,7 +157,7 @@ void share_constants(plan& p, const plan& with) {
 
 /// A plan for some values of the lengths of a variant; `borders` become those that its values have.
 plan plan_of(const variant_source& v, const lower_options& lowering, const plan& bounds, value_borders& borders) {
-  program p = program_of(v, byte_kernels::present);
+  program p = program_of(v, byte_kernels::present, true);
   read_before_shuffles(p);
   plan layout = lower(p, lowering, &borders);
   share_constants(layout, bounds);
@@ -204,7 +205,7 @@ std::vector<named_plan> plans_of(const std::vector<variant_source>& variants, co
                                  const compile_options& options) {
   std::vector<named_plan> plans, gpu_plans;
   for (const variant_source& v : variants) {
-    const program p = program_of(v, byte_kernels::present);
+    const program p = program_of(v, byte_kernels::present, !v.lengths.empty());
     plans.push_back({v.name, plan_for_cpu(p, v, how.cpu, options)});
     if (!options.gpu) continue;
     plan gpu = computes_bytes(p) ? lowered(program_of(v, byte_kernels::absent), v, how.gpu, options)
