@@ -31,7 +31,7 @@ NO_CURE = [
     "with the lengths of --input", "the lengths of --input in too many ways", "for the lengths of --input", ", which --dequantize does not know", "with other --input or --set options", "codegen: --name",
     "for --device", "most of its time begins the step", "it reads every weight for one row", "too many to draw", "nsk profile --isa", ". Give --isa ", "`nsk check --help`", "this machine cannot run it",
     # Of options of one command that contradict each other: the sentence says which to leave out.
-    "Leave --lanes out", "the lengths of --bound cannot", "(convert --bound)", "one --variant each", "out --bound, or the other option", "leave --device out", "' --device ", "codegen: --weights is embed or file", "--dequantize and --input are for source models", "--max-drop with --", "one file of --save-calibration",
+    "Leave --lanes out", "the lengths of --bound cannot", "one --variant each", "out --bound, or the other option", "leave --device out", "' --device ", "codegen: --weights is embed or file", "--dequantize and --input are for source models", "--max-drop with --", "one file of --save-calibration",
     "bound different things", "--float-layers and --equalize are for int8", "are for images, and no sample is one", "Leave one of them out", "--max-drop and --report measure on samples", "Choose another one",
     # What takes a device, minutes or gigabytes, or another version of the file.
     "Convert the model with --batch-max", "--input adds rows to a large model", "Make it anew with --calibrate", "nsk quantize --save-calibration writes one", "has not ended after", "this nsk reads",
