@@ -189,7 +189,10 @@
   X(no_such_length, none,                                                                                             \
     "the variant has no length of that name: `nsk inspect` lists them, `nsk convert --bound` makes them")             \
   X(length_out_of_range, none,                                                                                        \
-    "`where` is below the minimum of the length, above its bound or no multiple of its step: ask length_view")
+    "`where` is below the minimum of the length, above its bound or no multiple of its step: ask length_view")        \
+  X(unsupported_lengths, none,                                                                                        \
+    "the file has lengths, and the settings type says `lengths = false`: set it to true, use the type that `nsk "     \
+    "inspect --settings` prints, or convert without --bound")
 
 /* X(code, number, place, text): statuses that the C interface alone has. */
 #define NSK_C_STATUS_LIST(X)                                                                                          \

@@ -19,6 +19,20 @@ struct open_options {
 
 namespace impl {
 
+/// Verifies lengths, or refuses files that have them where the program takes none.
+template <class Ops, class Narrow>
+status lengths_of(const verify_context& c) {
+  if constexpr (Narrow::lengths) {
+    return verify_lengths<Ops>(c);
+  } else {
+    if (c.variant.length_count() != 0) return status_code::unsupported_lengths;
+    for (int i = 0; i < c.variant.tensor_count(); ++i) {
+      if (c.variant.tensor(i).terms().size() != 0) return {status_code::bad_lengths, i};
+    }
+    return {};
+  }
+}
+
 template <class Ops, class Narrow>
 status verify_variant(const variant_view& variant, span<const std::byte> weights, work_budget& work) {
   verify_context c{variant, weights, work, {}};
@@ -30,7 +44,7 @@ status verify_variant(const variant_view& variant, span<const std::byte> weights
   if (s) s = verify_checks(c);
   if (s) s = verify_steps<Ops, Narrow>(c);
   if (s) s = verify_batch<Ops>(c);
-  if (s) s = verify_lengths<Ops>(c);
+  if (s) s = lengths_of<Ops, Narrow>(c);
   if (s) s = verify_disjoint_buffers(c);
   if (s) s = verify_flow(c);
   return s;
@@ -74,8 +88,8 @@ status open_as(span<const std::byte> bytes, model& out, open_options options) {
 template <class Settings>
 [[nodiscard]] status open(span<const std::byte> bytes, model& out, open_options options = {}) {
   return impl::open_as<typename Settings::ops,
-                       impl::narrow_weights<impl::runs_half_weights<Settings>, impl::runs_int8_weights<Settings>>>(
-      bytes, out, options);
+                       impl::narrow_weights<impl::runs_half_weights<Settings>, impl::runs_int8_weights<Settings>,
+                                            impl::runs_lengths<Settings>>>(bytes, out, options);
 }
 
 /// Writes what `open` has refused these bytes for, with the name of the step, tensor or port at fault where the file's

@@ -45,6 +45,8 @@ struct default_settings {
   static constexpr bool unsafe_quads = true;
   /// Whether such weights may be stored less an offset, as those of uint8 are: some 17 KiB.
   static constexpr bool weight_offsets = true;
+  /// Whether files may have lengths that a run chooses (`nsk convert --bound`): some 4 KiB, most of them in nsk::open.
+  static constexpr bool lengths = true;
   /// Called around steps: core/profile.hpp.
   using profiler = no_profiler;
   /// Inputs and outputs with a number below this can be bound to memory of the caller; each costs one pointer in the

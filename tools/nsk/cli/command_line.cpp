@@ -70,8 +70,7 @@ void add_variant(CLI::App* command, std::string& variant) {
 }
 
 void add_lengths(CLI::App* command, std::vector<std::string>& lengths) {
-  add_repeated(command, "--length", lengths, "NAME=N",
-               "A length of the model; its bound where none is given");
+  add_repeated(command, "--length", lengths, "NAME=N", "A length of the model; its bound where none is given");
 }
 
 }

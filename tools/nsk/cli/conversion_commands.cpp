@@ -13,9 +13,8 @@ void add_shapes(CLI::App* command, file_options& files, source_options& o) {
               "Make an input a constant: a number, 0.5,1,2 for elements in row-major order, or FILE.npy");
   add_repeated(command, "--constant", o.constants, "NODE=HOW",
                "Numbers of a node that other lengths may change: follow them, keep, or the new NUMBER,..");
-  add_repeated(command, "--bound", o.bounds, "NAME=MAX",
-               "An open axis of inputs that a run chooses up to MAX; MIN..MAX, MIN..MAX/STEP. Or a Range whose length "
-               "is data: NAME is its output, NAME.count says how many");
+  add_repeated(command, "--bound", o.bounds, "NAME=COUNT",
+               "Open axis that a run chooses, to MAX or MIN..MAX/STEP; or bound of a Range whose length is data");
   add_repeated(command, "--variant", o.variants, "NAME:INPUT=SHAPE,..",
                "One of several sets of input shapes in one file, which share its constants; may be given again");
   add_value(command, "--batch-max", o.batch, "N",
@@ -149,8 +148,7 @@ void add_bounds(CLI::App* command, quantize_options& o) {
   add_value(command, "--max-drop", o.max_drop, "X",
             "Return layers to floats until the outputs are off by X at most, as 0.02, on samples held out");
   add_choice(command, "--drop-by", o.drop_by, {"error", "sqnr", "top1"},
-             "What X is: error, a share of the magnitude, by default; sqnr, dB at least; top1, a share of samples "
-             "with another largest element");
+             "What X is: error, share of the magnitude; sqnr, dB; top1, share of samples with another largest");
   add_value(command, "--metric", o.metric, "COMMAND",
             "Program that prints a number for a folder of outputs, larger is better: X bounds what it loses");
   add_value(command, "--metric-seconds", o.metric_seconds, "S", "How long one call of it may take, 600 by default");
@@ -191,9 +189,8 @@ void add_quantize(command_line& line) {
       quantize);
   add_choice(command, "--format", o.format, {"int8", "fp16", "w8"},
              "int8, by default: layers of stored integers; fp16: weights of 16 bits; w8: of 8 bits");
-  files.reads(
-      command, "--calibrate", o.samples, "NAME=FILE.npy",
-      "A sample, a folder of them or of images; of the only input without its name; or what --save-calibration wrote");
+  files.reads(command, "--calibrate", o.samples, "NAME=FILE.npy",
+              "Sample, or folder of them or of images; without NAME of the only input; or a saved calibration");
   files.writes(command, "--save-calibration", o.save_calibration, "FILE.json", "Keep what the samples show");
   files.writes(command, "--save-overrides", o.save_overrides, "FILE.json",
                "Write what was chosen, to be edited and given to --override");
@@ -201,12 +198,10 @@ void add_quantize(command_line& line) {
   add_choice(command, "--ranges", o.ranges, {"mse", "minmax", "percentile", "kl"},
              "Range of a tensor: mse (squared error) by default, minmax, percentile (99.99), kl (divergence)");
   add_target(command, o.conversion, &o.target,
-             "Floats where faster: pc (AVX2, by default), pc-vnni, zen2-console, switch2, mobile; size: nowhere");
+             "Floats where faster: pc (AVX2, default), pc-vnni, zen2-console, switch2, mobile; size: nowhere");
   add_repeated(command, "--keep", o.kept, "NAME", "Leave this node as it is");
-  add_repeated(
-      command, "--integer-io", o.integer_io, "NAME=TYPE",
-      "Make this input or output uint8 or int8, by the scale of its tensor; all: every one. With images, uint8 is "
-      "the levels of pixels");
+  add_repeated(command, "--integer-io", o.integer_io, "NAME=TYPE",
+               "Input or output as uint8 or int8, by its scale; all: every one; of images, uint8 is pixel levels");
   add_bounds(command, o);
   add_choice(
       command, "--float-layers", [&o = o](const std::string& format) { o.float_halves = format == "fp16"; },

@@ -75,6 +75,7 @@ void add_weights(required_settings& n, const step_view& s) {
 }
 
 void add_variant(required_settings& n, const variant_view& v) {
+  n.lengths = n.lengths || v.length_count() != 0;
   n.functions.set(static_cast<std::size_t>(function::identity));
   for (int i = 0; i < v.step_count(); ++i) {
     const step_view s = v.step(i);

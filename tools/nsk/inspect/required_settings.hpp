@@ -24,6 +24,7 @@ struct required_settings {
   std::bitset<pool_kind_count> pool_kinds;
   std::bitset<fast_path_count> paths;
   bool panel_pairs = false, prefetch_weights = false;
+  bool lengths = false;
 };
 
 /// Returns what all steps of a variant, or of all variants, need, the latter two on whatever instruction set profits.

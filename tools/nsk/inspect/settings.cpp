@@ -89,6 +89,7 @@ std::string settings_source(const model& m, const std::string& name) {
   if (n.int8_weights) text += constant("int8_weights", true);
   if (n.quads && !n.unsafe_quads) text += constant("unsafe_quads", false);
   if (n.quads && !n.weight_offsets) text += constant("weight_offsets", false);
+  if (!n.lengths) text += constant("lengths", false);
   text += "};\n#endif\n";
   return text;
 }

@@ -28,10 +28,10 @@ NSK_COLD NSK_NOINLINE inline bool has_float_weights(const step_view& s) {
   return !has_half_weights(s) && !has_int8_weights(s);
 }
 
-/// The types of weights besides float32 that a program takes.
-template <bool Halves, bool Bytes>
+/// The types of weights besides float32 that a program takes, and whether files may have lengths.
+template <bool Halves, bool Bytes, bool Lengths = true>
 struct narrow_weights {
-  static constexpr bool halves = Halves, bytes = Bytes;
+  static constexpr bool halves = Halves, bytes = Bytes, lengths = Lengths;
 };
 
 /// Whether sessions of a settings type run such steps; types without the member do not.
@@ -45,6 +45,11 @@ inline constexpr bool runs_int8_weights = false;
 template <class Settings>
 inline constexpr bool runs_int8_weights<Settings, std::void_t<decltype(Settings::int8_weights)>> =
     Settings::int8_weights;
+
+template <class Settings, class = void>
+inline constexpr bool runs_lengths = false;
+template <class Settings>
+inline constexpr bool runs_lengths<Settings, std::void_t<decltype(Settings::lengths)>> = Settings::lengths;
 
 /// What op_traits<>::run is given in place of `Settings` for such a step.
 template <class Settings>

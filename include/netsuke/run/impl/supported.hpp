@@ -47,6 +47,7 @@ status_code missing_for(const step_view& step) {
 /// Returns whether the settings list all that the variant needs, or the first step that needs more.
 template <class Settings>
 status supported(const variant_view& variant) {
+  if (!runs_lengths<Settings> && variant.length_count() != 0) return status_code::unsupported_lengths;
   for (int i = 0; i < variant.step_count(); ++i) {
     const step_view step = variant.step(i);
     const bool listed = Settings::ops::has(step.op());
