@@ -26,7 +26,7 @@ TOOL = {
     "import": (1, 4, "ONNX, TFLite"), "resolve": (1, 5, "shapes, folding, loops"), "bounded": (1, 6, "rows of detections"),
     "reference": (1, 7, "double precision"), "graph": (1, 8, "typed nodes"), "spell": (0, 5, "operators of other makers"),
     "inspect": (1, 1, "what a file holds"), "draw": (1, 3, "SVG"), "gpu": (0, 1, "plans, devices"), "engine": (0, 4, "runs the engine"), "io": (0, 7, "files, arrays, text"),
-    "codegen": (1, 0, "C++ source"), "quantize": (3, 1, "ranges, integers"), "shrink": (3, 2, "small files"), "edit": (3, 4, "file as JSON"), "pack": (3, 5, "weights"), "write": (3, 6, "the file"),
+    "codegen": (1, 0, "C++ source"), "quantize": (3, 1, "ranges, integers"), "shrink": (3, 2, "small files"), "lengths": (3, 3, "one plan of many"), "edit": (3, 4, "file as JSON"), "pack": (3, 5, "weights"), "write": (3, 6, "the file"),
 }
 ENGINE = {
     "gpu": (4, 0, "command lists"), "c": (4, 1, "C interface"), "log": (4, 2, "traces, run times"), "image": (5, 0, "framebuffers"), "run": (5, 1, "sessions, lanes"),
@@ -58,6 +58,8 @@ def routes():
         ("check", "draw"): [(s["check"][0], t["check"][1] + 14), (s["check"][0] - 34, t["check"][1] + 14), (s["check"][0] - 34, t["draw"][1]), (s["draw"][2], t["draw"][1])],
         ("draw", "io"): [(s["draw"][0], t["draw"][1]), (s["draw"][0] - 22, t["draw"][1]), (s["draw"][0] - 22, t["io"][1]), (s["io"][2], t["io"][1])],
         ("cli", "edit"): [(t["cli"][0], s["cli"][1]), (t["cli"][0], s["cli"][1] - 10), (right, s["cli"][1] - 10), (right, t["edit"][1] - 14), (s["edit"][2], t["edit"][1] - 14)],
+        ("lengths", "ops"): [(s["lengths"][0], t["lengths"][1] + 10), (s["lengths"][0] - 16, t["lengths"][1] + 10), (s["lengths"][0] - 16, t["ops"][1] - 10), (s["ops"][2], t["ops"][1] - 10)],
+        ("cli", "lengths"): [(t["cli"][0], s["cli"][1]), (t["cli"][0], s["cli"][1] - 10), (right, s["cli"][1] - 10), (right, t["lengths"][1] - 10), (s["lengths"][2], t["lengths"][1] - 10)],
         ("import", "io"): [(s["import"][0], t["import"][1]), (s["import"][0] - 22, t["import"][1]), (s["import"][0] - 22, t["io"][1]), (s["io"][2], t["io"][1])],
         ("engine", "io"): [(s["engine"][0], t["engine"][1]), (s["engine"][0] - 14, t["engine"][1]), (s["engine"][0] - 14, t["io"][1]), (s["io"][0], t["io"][1])],
         ("spell", "graph"): [(s["spell"][2], t["spell"][1] + 8), (s["spell"][2] + 12, t["spell"][1] + 8), (s["spell"][2] + 12, t["graph"][1]), (s["graph"][0], t["graph"][1])],
