@@ -42,17 +42,27 @@ class growing_number {
     }
     return true;
   }
-  std::int64_t value(length_values lengths) const {
-    std::int64_t sum = 0;
-    for (int i = 0; i < m_count; ++i) sum += m_terms[i].value(lengths);
-    return sum;
+  /// Gives its value; false where a term is beyond all numbers of a file.
+  bool value(length_values lengths, std::int64_t& sum) const {
+    sum = 0;
+    for (int i = 0; i < m_count; ++i) {
+      std::int64_t v = m_terms[i].coefficient;
+      for (const std::uint8_t l : m_terms[i].factors) {
+        if (l == no_length) continue;
+        if (v > max_extent / lengths[l] || v < -max_extent / lengths[l]) return false;
+        v *= lengths[l];
+      }
+      sum += v;
+    }
+    return true;
   }
   /// Whether it is at least `n` for all lengths from `low` on: it is there, and grows as fast by each product.
   bool is_never_below(const growing_number& n, length_values low) const {
     for (int i = 0; i < n.m_count; ++i) {
       if (!n.m_terms[i].is_constant() && coefficient(n.m_terms[i]) < n.coefficient(n.m_terms[i])) return false;
     }
-    return value(low) >= n.value(low);
+    std::int64_t own, other;
+    return value(low, own) && n.value(low, other) && own >= other;
   }
 
  private:
