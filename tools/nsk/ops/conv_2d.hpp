@@ -28,16 +28,16 @@ struct op_rules<op::conv_2d> : product_work {
     if (const overhang around = window_overhang(c.w, x.shape, y.shape); around.any())
       l.ask_border(x, axes[1], axes[2], halo_of(around));
 
-    const packed_panels& packed = l.packed_once(o, [&]() -> packed_panels {
-      if (depthwise) return {op_rules<op::depthwise_conv_2d>::pack(c)};
-      if (algorithm == conv_algorithm::direct) return {pack_direct(c, channels / c.groups)};
+    const packed_panels& packed = l.packed_once(o, [&] {
+      if (depthwise) return packed_panels(op_rules<op::depthwise_conv_2d>::pack(c));
+      if (algorithm == conv_algorithm::direct) return packed_panels(pack_direct(c, channels / c.groups));
       const auto kernels =
           std::make_shared<const std::vector<float>>(pack_kernels(c.outputs, channels, c.weights, c.bias));
-      return {transform_kernels(algorithm, c.outputs, channels, *kernels), kernels};
+      return packed_panels(transform_kernels(algorithm, c.outputs, channels, *kernels), kernels);
     });
     const int input = l.tensor(x, axes, l.name_of_value(o.inputs[0])),
               weights = algorithm == conv_algorithm::direct
-                            ? constant_panels(l, o, packed.panels, matrices(c, channels / c.groups, depthwise))
+                            ? constant_panels(l, o, packed, matrices(c, channels / c.groups, depthwise))
                             : constant_winograd(l, o.name + "#weights", packed, algorithm);
     const int output = l.tensor(y, axes, l.name_of_value(o.output));
     plan_step& s = depthwise ? l.step<op::depthwise_conv_2d>(o, {input, weights}, output)

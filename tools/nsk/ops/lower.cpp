@@ -7,16 +7,12 @@
 namespace nsk::tool {
 namespace {
 
-bool same(const nsk::halo& a, const nsk::halo& b) {
-  return a.top == b.top && a.left == b.left && a.bottom == b.bottom && a.right == b.right;
-}
-
 bool same(const decision& a, const decision& b) {
   const bool embed = a.embed.has_value() == b.embed.has_value() &&
                      (!a.embed || (a.embed->parent == b.embed->parent && a.embed->axis == b.embed->axis &&
                                    a.embed->start == b.embed->start && a.embed->contiguous == b.embed->contiguous &&
                                    a.embed->phase == b.embed->phase));
-  return embed && a.order == b.order && same(a.border, b.border) && a.dense == b.dense && a.output == b.output &&
+  return embed && a.order == b.order && same_border(a.border, b.border) && a.dense == b.dense && a.output == b.output &&
          a.never_output == b.never_output;
 }
 
@@ -53,17 +49,18 @@ plan settled(const program& p, const lower_options& options, bool orders_only, s
 
 }
 
-plan lower(const program& p, const lower_options& options, value_borders* borders) {
+plan lower(const program& p, const lower_options& options, value_borders* borders, packed_weights* packed) {
   // orders first, until none is asked for; then places and borders, which depend on them
   std::map<int, decision> decisions;
-  packed_weights packed;
-  static_cast<void>(settled(p, options, true, decisions, packed));  // only what it decides counts
+  packed_weights own;
+  if (packed == nullptr) packed = &own;
+  static_cast<void>(settled(p, options, true, decisions, *packed));  // only what it decides counts
   for (const auto& [v, border] : options.min_borders) decisions[v].border = border;
-  plan result = settled(p, options, false, decisions, packed);
+  plan result = settled(p, options, false, decisions, *packed);
   if (borders == nullptr) return result;
   borders->clear();
   for (const auto& [v, d] : decisions)
-    if (!same(d.border, {})) (*borders)[v] = d.border;
+    if (!same_border(d.border, {})) (*borders)[v] = d.border;
   return result;
 }
 

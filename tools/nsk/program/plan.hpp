@@ -29,13 +29,17 @@ struct plan_storage {
   dtype type = dtype::float32;
   std::string name;
   std::int64_t elements = 0;
-  int index = 0;                                      ///< number of the model input, output or state
-  bool lasts = false;                                 ///< an arena block that is read behind the last step
-  std::shared_ptr<std::vector<std::byte>> data;       ///< constants
-  std::shared_ptr<const std::vector<float>> kernels;  ///< what Winograd's weights are made of (pack/winograd.hpp)
-  int first_step = -1, last_step = -1;                ///< first writer, last reader
-  int buffer = -1;                                    ///< set by plan_memory: storages that share memory share a buffer
+  int index = 0;                                       ///< number of the model input, output or state
+  bool lasts = false;                                  ///< an arena block that is read behind the last step
+  std::shared_ptr<const std::vector<std::byte>> data;  ///< constants
+  std::shared_ptr<const std::vector<float>> kernels;   ///< what Winograd's weights are made of (pack/winograd.hpp)
+  int first_step = -1, last_step = -1;                 ///< first writer, last reader
+  int buffer = -1;  ///< set by plan_memory: storages that share memory share a buffer
 };
+
+inline bool same_border(const nsk::halo& a, const nsk::halo& b) {
+  return a.top == b.top && a.left == b.left && a.bottom == b.bottom && a.right == b.right;
+}
 
 /// A length of the file: one that a run chooses, or, with `divide`, (times * length[of] + plus) / divide.
 struct plan_length {
@@ -122,8 +126,11 @@ struct plan {
   std::vector<plan_buffer> buffers;
   std::vector<std::string> streamed;  ///< runs of operations that are computed in bands of rows, for people
   std::int64_t arena_bytes = 0, lane_bytes = 0;
-  int batch = 0;                     ///< maximum number of rows of a batch; 0: fixed shapes
-  std::vector<plan_length> lengths;  ///< that runs choose, and those that follow from them
+  int batch = 0;                      ///< maximum number of rows of a batch; 0: fixed shapes
+  std::vector<plan_length> lengths;   ///< that runs choose, and those that follow from them
+  std::int64_t compared_choices = 0;  ///< values of the lengths whose plans were compared with this one
+  /// Values among them with axes of one position, which were not lowered.
+  std::vector<std::vector<std::int64_t>> choices_with_ones;
   bool gpu = false;  ///< planned for a GPU: steps near each other run at the same time where their bytes are apart
 
   plan_tensor& tensor(int i) { return tensors[static_cast<std::size_t>(i)]; }

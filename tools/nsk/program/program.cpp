@@ -10,6 +10,28 @@ std::int64_t overhang_behind(std::int64_t outputs, std::int64_t inputs, int stri
   return std::max<std::int64_t>(0, last - (inputs - 1));
 }
 
+bool same_weights(const conv_parameters& a, const conv_parameters& b) {
+  return a.groups == b.groups && a.outputs == b.outputs && a.w.kernel_h == b.w.kernel_h &&
+         a.w.kernel_w == b.w.kernel_w && a.weights == b.weights && a.bias == b.bias;
+}
+bool same_weights(const dense_parameters& a, const dense_parameters& b) {
+  return a.depth == b.depth && a.outputs == b.outputs && a.weights == b.weights && a.bias == b.bias;
+}
+bool same_weights(const recurrent_parameters& a, const recurrent_parameters& b) {
+  return a.kind == b.kind && a.hidden == b.hidden && a.directions == b.directions && a.weights == b.weights &&
+         a.bias == b.bias;
+}
+
+template <class Parameters>
+bool both_have(const operation& a, const operation& b) {
+  const Parameters *const x = a.as<Parameters>(), *const y = b.as<Parameters>();
+  return x != nullptr && y != nullptr && same_weights(*x, *y);
+}
+
+}
+
+bool have_same_weights(const operation& a, const operation& b) {
+  return both_have<conv_parameters>(a, b) || both_have<dense_parameters>(a, b) || both_have<recurrent_parameters>(a, b);
 }
 
 bool program::is_output(int v) const {

@@ -176,6 +176,9 @@ struct operation {
   }
 };
 
+/// Whether two operations have weights, which are the same and are packed alike by one algorithm.
+bool have_same_weights(const operation& a, const operation& b);
+
 struct program_value {
   std::string name;
   element type = element::f32;

@@ -21,10 +21,10 @@ void append(std::vector<std::byte>& to, const void* data, std::size_t count) {
 }
 
 /// The matrices with weights as float16, biases as they are; empty where a weight is no number that float16 has.
-std::vector<std::byte> half_panels(const std::vector<float>& packed, const std::vector<panel_matrix>& matrices) {
+std::vector<std::byte> half_panels(const packed_panels& packed, const std::vector<panel_matrix>& matrices) {
   std::vector<std::byte> halves;
   halves.reserve(packed.size() * sizeof(half_bits));
-  const float* from = packed.data();
+  const float* from = packed.begin();
   for (const panel_matrix& m : matrices)
     for (std::int64_t p = 0; p < panel_count(m.channels); ++p) {
       const std::int64_t width = width_of_panel(m.channels, p);
@@ -42,9 +42,9 @@ std::vector<std::byte> half_panels(const std::vector<float>& packed, const std::
 
 /// The matrices with weights as int8 and a scale for each channel, whose largest weight is 127 of it; empty where that
 /// is not exact.
-std::vector<std::byte> byte_panels(const std::vector<float>& packed, const std::vector<panel_matrix>& matrices) {
+std::vector<std::byte> byte_panels(const packed_panels& packed, const std::vector<panel_matrix>& matrices) {
   std::vector<std::byte> bytes;
-  const float* from = packed.data();
+  const float* from = packed.begin();
   for (const panel_matrix& m : matrices)
     for (std::int64_t p = 0; p < panel_count(m.channels); ++p) {
       const auto width = static_cast<std::size_t>(width_of_panel(m.channels, p)),
@@ -86,7 +86,7 @@ void require_rank(const operation& o, std::size_t rank) {
   if (rank > static_cast<std::size_t>(max_rank)) refuse(o.source + ": it has more than six dimensions");
 }
 
-int constant_panels(lowerer& l, const operation& o, const std::vector<float>& packed,
+int constant_panels(lowerer& l, const operation& o, const packed_panels& packed,
                     const std::vector<panel_matrix>& matrices, bool takes_bytes) {
   const std::string name = o.name + "#weights";
   const weight_format format = l.options.wide_steps.count(o.name) != 0 ? weight_format::floats : l.options.weights;
@@ -99,8 +99,8 @@ int constant_panels(lowerer& l, const operation& o, const std::vector<float>& pa
 }
 
 int constant_winograd(lowerer& l, const std::string& name, const packed_panels& packed, conv_algorithm algorithm) {
-  const int index = l.constant_floats(name, packed.panels,
-                                      algorithm == conv_algorithm::winograd4 ? packing::winograd4 : packing::winograd2);
+  const int index =
+      l.constant_floats(name, packed, algorithm == conv_algorithm::winograd4 ? packing::winograd4 : packing::winograd2);
   l.result.storages.back().kernels = packed.kernels;
   return index;
 }

@@ -27,7 +27,7 @@ struct panel_matrix {
 };
 /// The constant of an operation's packed matrices, one behind the other; with float16 weights, or int8 where the
 /// operator takes them, where the options want these and no weight changes.
-int constant_panels(lowerer& l, const operation& o, const std::vector<float>& packed,
+int constant_panels(lowerer& l, const operation& o, const packed_panels& packed,
                     const std::vector<panel_matrix>& matrices, bool takes_bytes = false);
 
 /// The constant of weights that are transformed for Winograd's algorithms, with what they are made of.

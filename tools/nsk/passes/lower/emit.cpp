@@ -99,16 +99,30 @@ nsk::halo border_of(const std::map<int, storage_root>& roots, const view& v, int
 
 }
 
+packed_panels::packed_panels(const std::vector<float>& panels, std::shared_ptr<const std::vector<float>> made_of)
+    : bytes(bytes_of(panels)), kernels(std::move(made_of)) {}
+
+const packed_panels* packed_weights::find_like(std::size_t number, const operation& o) const {
+  if (m_like == nullptr || number >= m_like->operations.size()) return nullptr;
+  const auto found = m_of->m_packed.find(number);
+  const bool serves = found != m_of->m_packed.end() && have_same_weights(o, m_like->operations[number]);
+  return serves ? &found->second : nullptr;
+}
+
 int lowerer::constant_floats(const std::string& name, const std::vector<float>& values, packing arrangement) {
+  return constant_floats(name, packed_panels(values), arrangement);
+}
+
+int lowerer::constant_floats(const std::string& name, const packed_panels& packed, packing arrangement) {
   plan_storage s;
   s.kind = storage_kind::constant;
   s.name = name;
-  s.elements = static_cast<std::int64_t>(values.size());
-  s.data = bytes_of(values);
+  s.elements = static_cast<std::int64_t>(packed.size());
+  s.data = packed.bytes;
   result.storages.push_back(std::move(s));
   plan_tensor t;
   t.name = name;
-  t.shape = {static_cast<std::int32_t>(values.size())};
+  t.shape = {static_cast<std::int32_t>(packed.size())};
   t.strides = {1};
   t.storage = static_cast<int>(result.storages.size()) - 1;
   t.arrangement = arrangement;

@@ -201,7 +201,12 @@ view lowerer::constant_view(int v, const axis_order& order) {
   const view made =
       new_storage(-1, value.name, value.shape, order, {}, storage_kind::constant, dtype_of_element(value.type));
   plan_storage& s = result.storages.back();
-  std::shared_ptr<std::vector<std::byte>>& data = m_laid[{v, order}];
+  if (value.constant->type == value.type &&
+      made.stride == dense_strides(value.shape, identity_order(value.shape.size()))) {
+    s.data = {value.constant, &value.constant->data};
+    return made;
+  }
+  std::shared_ptr<const std::vector<std::byte>>& data = m_laid[{v, order}];
   if (data) {
     s.data = data;
     return made;

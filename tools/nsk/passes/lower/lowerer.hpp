@@ -59,11 +59,37 @@ struct decision {
 /// Weights as the kernels read them; of Winograd's algorithms also the kernels that they are made of
 /// (pack/winograd.hpp).
 struct packed_panels {
-  std::vector<float> panels;
+  std::shared_ptr<const std::vector<std::byte>> bytes;  ///< of float32
   std::shared_ptr<const std::vector<float>> kernels = nullptr;
+
+  explicit packed_panels(const std::vector<float>& panels, std::shared_ptr<const std::vector<float>> made_of = nullptr);
+  const float* begin() const { return reinterpret_cast<const float*>(bytes->data()); }
+  std::size_t size() const { return bytes->size() / sizeof(float); }
 };
-/// By operation: packed once for all rounds of lowering.
-using packed_weights = std::map<const operation*, packed_panels>;
+
+/// What the operations of a program pack, once for all rounds of lowering.
+class packed_weights {
+ public:
+  packed_weights() = default;
+  /// Operations with the weights of the one of the same number in `p` take what `of` has for that.
+  packed_weights(const program& p, const packed_weights& of) : m_like(&p), m_of(&of) {}
+
+  /// What operation `number` packs: pack(), or what was packed before.
+  template <class Pack>
+  const packed_panels& once(std::size_t number, const operation& o, Pack&& pack) {
+    const auto known = m_packed.find(number);
+    if (known != m_packed.end()) return known->second;
+    const packed_panels* const like = find_like(number, o);
+    return m_packed.emplace(number, like != nullptr ? *like : pack()).first->second;
+  }
+
+ private:
+  const packed_panels* find_like(std::size_t number, const operation& o) const;
+
+  std::map<std::size_t, packed_panels> m_packed;
+  const program* m_like = nullptr;
+  const packed_weights* m_of = nullptr;
+};
 
 /// What a storage was made for. `fixed`: its order follows from the operation that writes it and cannot be asked for;
 /// of `rows` only where the last axis stays innermost.
@@ -105,9 +131,7 @@ class lowerer {
   /// The packed weights of `o`, which pack() makes in the first round.
   template <class Pack>
   const packed_panels& packed_once(const operation& o, Pack&& pack) {
-    const auto [at, is_new] = m_packed.try_emplace(&o);
-    if (is_new) at->second = pack();
-    return at->second;
+    return m_packed.once(static_cast<std::size_t>(&o - source.operations.data()), o, pack);
   }
   const decision& decided(int v) const;
   decision& ask(int v) { return m_decisions[v]; }
@@ -131,6 +155,7 @@ class lowerer {
   // Tensors and steps: emit.cpp
 
   int constant_floats(const std::string& name, const std::vector<float>& values, packing arrangement = packing::plain);
+  int constant_floats(const std::string& name, const packed_panels& packed, packing arrangement);
   int constant_ints(const std::string& name, const std::vector<std::int32_t>& values);
   /// Tensor of a view whose physical dimensions are `axes` (-1: a dimension of length 1).
   int tensor(const view& v, const std::vector<int>& axes, const std::string& name, bool border = true);
@@ -162,7 +187,7 @@ class lowerer {
   packed_weights& m_packed;
   std::map<int, view> m_views;
   /// Constants that were laid out, by value and order: however many steps read one, it is there once.
-  std::map<std::pair<int, axis_order>, std::shared_ptr<std::vector<std::byte>>> m_laid;
+  std::map<std::pair<int, axis_order>, std::shared_ptr<const std::vector<std::byte>>> m_laid;
 };
 
 /// The element type of the storage that a view shows.
