@@ -140,6 +140,28 @@ def points(path):
     return {"points": "64"}, {"points": (1, 2, 30, 64)}, {"points": lambda n: net.random.normal(0, 1, (1, n["points"], 3)).astype(np.float32)}
 
 
+def strided(path):
+    """Windows of a stride so large that few lengths tell one division from another, and a second layer on what they give."""
+    net = Network(8)
+    x = net.input("sound", [1, 2, "samples"])
+    x = net.op("Relu", net.op("Conv", x, net.weights(6, 2, 50), net.weights(6), strides=[37]))
+    net.save(path, x, net.op("Conv", x, net.weights(4, 6, 2), net.weights(4), strides=[2]))
+    return {"samples": "90..700"}, {"samples": (90, 123, 124, 160, 161, 344, 345, 346, 530, 531, 700)}, {
+        "sound": lambda n: net.random.normal(0, 1, (1, 2, n["samples"])).astype(np.float32)}
+
+
+def otherwise_at(value, path):
+    """A network that has another layer for one length."""
+    net = Network(9)
+    x = net.input("x", [1, "rows", 4])
+    is_it = net.op("Equal", net.op("Gather", net.op("Shape", x), net.constant(1, np.int64)), net.constant(value, np.int64))
+    branches = {}
+    for name, kind in (("then_branch", "Sigmoid"), ("else_branch", "Relu")):
+        inside = [helper.make_node(kind, [x], [f"{kind}_of_x"])]
+        branches[name] = helper.make_graph(inside, kind, [], [helper.make_tensor_value_info(f"{kind}_of_x", FLOAT, None)])
+    net.save(path, net.op("If", is_it, **branches))
+
+
 def choices_of(values):
     """Every combination of the values of all lengths."""
     chosen = [{}]
@@ -187,6 +209,11 @@ def refusals(folder):
     refused("a length that is none", USAGE, "tokens", "run", file, "--input", f"ids={folder / 'ids.npy'}", "--output-dir", folder, "--length", "token=3")
     refused("a length beyond the bound", USAGE, "1 to 40", "run", file, "--input", f"ids={folder / 'ids.npy'}", "--output-dir", folder, "--length", "tokens=41")
     refused("a header of all lengths", REFUSED, "--length tokens=N", "codegen", file, "-o", folder / "net.hpp")
+    otherwise_at(100, folder / "otherwise.onnx")
+    refused("a length with other steps", REFUSED, "with rows = 100", "convert", folder / "otherwise.onnx", "-o", folder / "no.nsk", "--bound", "rows=200")
+    done = nsk("convert", folder / "otherwise.onnx", "-o", folder / "many.nsk", "--bound", "rows=16000000", "--no-check")
+    if "of 16000000 values of the lengths are known" not in done.stdout + done.stderr:
+        failures.append(f"too many lengths: {done.stdout}{done.stderr}")
     net = Network(7)
     x = net.input("x", [1, "rows", 4])
     share = net.op("Div", net.constant(1.0), net.op("Cast", net.op("Gather", net.op("Shape", x), net.constant(1, np.int64)), to=FLOAT))
@@ -202,7 +229,7 @@ def refusals(folder):
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        for network in (encoder, crossed, sound, recurrent, image, points):
+        for network in (encoder, crossed, sound, strided, recurrent, image, points):
             compare(network, folder)
         refusals(folder)
     return told(failures)

@@ -92,30 +92,41 @@ void require_same_bits(runner& r, const variant_source& v, const length_choice& 
              " than the file of that alone: please report this with the model");
 }
 
-/// Compares a file with lengths with its source for the smallest ones and for some between.
+/// Values of the lengths for which a file is computed: the smallest, one between, and those with axes of one position,
+/// or of many such values some.
+std::vector<length_choice> computed_choices(const std::vector<chosen_length>& lengths,
+                                            const std::vector<length_choice>& with_ones) {
+  constexpr std::size_t max_with_ones = 12;
+  std::vector<length_choice> within;
+  for (const length_choice& values : compared_choices(lengths))
+    if (are_within(lengths, values)) within.push_back(values);
+  std::vector<length_choice> computed = {within.back(), within[within.size() / 2]};
+  const std::size_t count = std::min(with_ones.size(), max_with_ones);
+  for (std::size_t i = 0; i < count; ++i) computed.push_back(with_ones[i * with_ones.size() / count]);
+  std::sort(computed.begin(), computed.end());
+  computed.erase(std::unique(computed.begin(), computed.end()), computed.end());
+  return computed;
+}
+
+/// Compares a file with lengths with its source for some of their values.
 void check_lengths(const convert_options& o, const variant_source& v, const model_file& file, progress_line& progress,
                    conversion& result) {
-  std::vector<const source_of_choice*> within;
-  for (const source_of_choice& c : v.choices)
-    if (are_within(v.lengths, c.values)) within.push_back(&c);
-  if (within.empty()) return;
-  for (const std::size_t at : {within.size() - 1, within.size() / 2}) {
-    const source_of_choice& c = *within[at];
+  const std::vector<length_choice> computed = computed_choices(v.lengths, result.choices_with_ones);
+  for (const length_choice& values : computed) {
     std::map<std::string, std::int64_t> named;
-    for (std::size_t i = 0; i < v.lengths.size(); ++i) named[v.lengths[i].name] = c.values[i];
+    for (std::size_t i = 0; i < v.lengths.size(); ++i) named[v.lengths[i].name] = values[i];
     const model_file fixed = fixed_to(file, named, o.output);
     const auto alone = choose_engine("").open(fixed.bytes.data(), fixed.bytes.size(), 1, 0);
-    const graph& g = c.source.g;
+    const graph g = v.at(values).g;
     comparison_report found = compare_on_random(
         g, fixed.view, *alone, result.random, {}, [&](const std::string& what) { progress.show(what); }, 0,
         o.check ? all_elements : sampled_elements);
     if (!result.comparison || found.prevails_over(*result.comparison, conversion_tolerance))
       result.comparison = std::move(found);
     const auto whole = choose_engine("").open(file.bytes.data(), file.bytes.size(), 1, 0);
-    require_same_bits(*whole, v, c.values, fixed, *alone, random_inputs(g, fixed.view, result.random, 0));
+    require_same_bits(*whole, v, values, fixed, *alone, random_inputs(g, fixed.view, result.random, 0));
   }
-  result.report["notes"].push_back("compared at " + std::to_string(v.choices.size() + 1) + " values of the lengths, " +
-                                   "and computed at three of them");
+  result.report["notes"].push_back("computed at " + std::to_string(computed.size() + 1) + " values of the lengths");
 }
 
 /// Compares every variant with its source on random inputs.
@@ -132,7 +143,7 @@ void check_conversion(const convert_options& o, const std::vector<variant_source
       if (!result.comparison || found.prevails_over(*result.comparison, conversion_tolerance))
         result.comparison = std::move(found);
     }
-    if (variants.size() == 1 && !variants[0].choices.empty()) check_lengths(o, variants[0], file, progress, result);
+    if (variants.size() == 1 && !variants[0].lengths.empty()) check_lengths(o, variants[0], file, progress, result);
   } catch (const undefined_result& e) {
     if (o.check) throw;
     result.comparison.reset();

@@ -26,7 +26,8 @@ struct conversion {
   std::optional<comparison_report> comparison;
   std::string check_declined;  ///< why there is no comparison
   double check_seconds = 0;
-  random_choice random;  ///< the inputs of the comparison
+  random_choice random;                          ///< the inputs of the comparison
+  std::vector<length_choice> choices_with_ones;  ///< compiled_file::choices_with_ones
 
   const std::vector<std::byte>& written() const { return small.empty() ? bytes : small; }
 };

@@ -100,20 +100,23 @@ bool pays_to_expand(std::size_t small, std::size_t file) {
 }
 
 /// Compiles the variants, and records the check vectors, as far as the options ask for them. Makes the small file where
-/// they ask for it, or where it pays in a format of `fewer_bytes`. Returns what there is to say of rounded weights.
-std::string make_file(const convert_options& o, bool fewer_bytes, std::vector<variant_source>& variants,
-                      const compile_options& options, conversion& result) {
+/// they ask for it, or where it pays in a format of `fewer_bytes`. `changed` says what there is to say of it.
+void make_file(const convert_options& o, bool fewer_bytes, std::vector<variant_source>& variants,
+               const compile_options& options, changed_source& changed, conversion& result) {
   narrow_file compiled;
   if (options.weights != weight_format::floats)
     compiled = compile_with_narrow_weights(variants, options);
   else
     compiled.file = compile_file(variants, options);
   result.bytes = std::move(compiled.file.bytes);
+  result.choices_with_ones = std::move(compiled.file.choices_with_ones);
   if (o.embed_check) result.bytes = with_check_vectors(open_model(result.bytes, o.output), variants);
   if (o.small || fewer_bytes) result.small = shrink(result.bytes, compiled.file.kernels);
   if (!o.small && !pays_to_expand(result.small.size(), result.bytes.size())) result.small.clear();
   if (o.fewest_bytes && !result.small.empty()) result.small = shrink(result.bytes, compiled.file.kernels, true);
-  return compiled.note;
+  if (!compiled.note.empty()) changed.notes.push_back(compiled.note);
+  changed.notes.insert(changed.notes.end(), compiled.file.notes.begin(), compiled.file.notes.end());
+  changed.warnings.insert(changed.warnings.end(), compiled.file.warnings.begin(), compiled.file.warnings.end());
 }
 
 /// Bytes of the source and of the files beside it; 0 where one has no size.
@@ -172,9 +175,8 @@ conversion convert_source(const convert_options& o, command_files& files, progre
   const bool rounds = changed.weights != weight_format::floats;
   const std::vector<graph> sources = rounds && o.check ? graphs_of(variants) : std::vector<graph>();
   conversion result;
-  const std::string note = make_file(o, rounds || changed.quantised, variants,
-                                     options_for(o, chosen, changed, variants.front().g, profile), result);
-  if (!note.empty()) changed.notes.push_back(note);
+  make_file(o, rounds || changed.quantised, variants, options_for(o, chosen, changed, variants.front().g, profile),
+            changed, result);
   const model_file file = open_model(result.written(), o.output);
   result.report = report_of(o, variants, file, changed, profile ? &*profile : nullptr);
   compare_with_source(o, variants, file, progress, result);

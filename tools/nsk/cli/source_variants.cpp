@@ -144,22 +144,20 @@ std::vector<chosen_length> take_lengths(const graph& g, const source_options& o,
   return lengths;
 }
 
-/// Resolves the model for other values of its lengths.
-void read_choices(variant_source& v, const graph& source, const source_options& o, const input_options& inputs,
-                  const state_options& states) {
-  const std::vector<length_choice> choices = compared_choices(v.lengths);
-  for (std::size_t i = 1; i < choices.size(); ++i) {
-    variant_source other{v.name, source};
-    set_axes(other.g, v.lengths, choices[i]);
-    try {
-      resolve_rows(other, inputs, false);
-    } catch (const error& e) {
-      throw error(e.code, "with " + text_of(v.lengths, choices[i]) + ": " + e.what());
-    }
-    other.states = states_of(other.g, states);
-    change(other, changes_of(o));
-    v.choices.push_back({choices[i], std::move(other)});
+/// Resolves the model, which is `source` before, for values of its lengths.
+variant_source at_lengths(const graph& source, const std::vector<chosen_length>& lengths, const length_choice& values,
+                          const input_options& inputs, const state_options& states, const model_changes& changes) {
+  variant_source v{"", source};
+  v.lengths = lengths;
+  set_axes(v.g, lengths, values);
+  try {
+    resolve_rows(v, inputs, false);
+  } catch (const error& e) {
+    throw error(e.code, "with " + text_of(lengths, values) + ": " + e.what());
   }
+  v.states = states_of(v.g, states);
+  change(v, changes);
+  return v;
 }
 
 /// Reads the source for one variant, resolves it, and changes it.
@@ -173,7 +171,7 @@ variant_source read_variant(const source_options& o, const wanted_variant& wante
   for (const std::string& data : v.g.facts.files) files.add_input("external data of the source", data);
   inputs.constants = parse_constants(o.constants);
   v.lengths = take_lengths(v.g, o, inputs);
-  const graph source = v.lengths.empty() ? graph() : v.g;
+  const auto source = v.lengths.empty() ? nullptr : std::make_shared<const graph>(v.g);
   if (!v.lengths.empty()) set_axes(v.g, v.lengths, compared_choices(v.lengths)[0]);
   inputs.trusted = o.trusted;
   inputs.dequantize = o.dequantize;
@@ -181,7 +179,10 @@ variant_source read_variant(const source_options& o, const wanted_variant& wante
   resolve_rows(v, inputs, fixed);
   v.states = states_of(v.g, states);
   change(v, changes_of(o));
-  if (!v.lengths.empty()) read_choices(v, source, o, inputs, states);
+  if (!v.lengths.empty())
+    v.at = [source, lengths = v.lengths, inputs, states, changes = changes_of(o)](const length_choice& values) {
+      return at_lengths(*source, lengths, values, inputs, states, changes);
+    };
   const input_ranges ranges = ranges_of(o, v.g);
   v.wide_inputs = wide_inputs(ranges);
   v.unknown_inputs = unknown_inputs(v.g, ranges);

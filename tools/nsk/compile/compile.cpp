@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "compile/compile.hpp"
 #include <algorithm>
-#include <cstring>
 #include <iterator>
 #include <netsuke/format/packing.hpp>
 #include <netsuke/model/open.hpp>
-#include "bounded/fill.hpp"
+#include "compile/length_plans.hpp"
+#include "compile/lower_variant.hpp"
 #include "errors.hpp"
-#include "lengths/follow.hpp"
-#include "passes/canonicalise/canonicalise.hpp"
 #include "passes/fuse/fuse.hpp"
-#include "ops/lower.hpp"
-#include "passes/recognise/recognise.hpp"
 #include "passes/shuffle/shuffle.hpp"
 #include "passes/stream/stream.hpp"
-#include "passes/wide_values.hpp"
 #include "planner/planner.hpp"
 #include "suggest.hpp"
 #include "write/file.hpp"
@@ -34,21 +29,6 @@ void check_choices(const std::map<std::string, conv_algorithm>& wanted, const st
       refuse("--override: there is no convolution named '" + choice.first + "'; nsk inspect lists the names of steps." +
              did_you_mean(choice.first, known));
   }
-}
-
-/// What the source says of inputs and outputs, where it fits them: a mean per channel needs channels innermost.
-void add_facts(plan& p, const model_facts& facts) {
-  for (auto* ports : {&p.inputs, &p.outputs})
-    for (plan_port& port : *ports) {
-      const auto found = facts.ports.find(port.name);
-      if (found == facts.ports.end()) continue;
-      port.facts = found->second;
-      const plan_tensor& t = p.tensor(port.tensor);
-      const auto channels = static_cast<std::size_t>(t.shape.back());
-      if (t.type == dtype::float32 && (port.facts.mean.size() <= 1 || port.facts.mean.size() == channels)) continue;
-      port.facts.mean.clear();
-      port.facts.deviation.clear();
-    }
 }
 
 /// Puts what the source says into the file's metadata, as text for people.
@@ -96,32 +76,6 @@ void require_opened(const status& s, const compiled& c) {
          "). Change its shapes, types or attributes in the exporter, and please report this with the model");
 }
 
-/// Lowers a program for one kind of device; memory is still to be planned.
-plan lowered(const program& p, const variant_source& v, lower_options lowering, const compile_options& options) {
-  // Winograd's algorithms lose small numbers beside far larger ones (wide_values.hpp); emplace() keeps what was chosen
-  for (const std::string& name : wide_convolutions(p, v.wide_inputs, v.unknown_inputs))
-    lowering.algorithms.emplace(name, conv_algorithm::direct);
-  plan layout = lower(p, lowering);
-  if (v.batch != 0) bind_batch(layout, v.batch, v.batched_inputs);
-  plan_tiles(layout, options.max_tile_macs);
-  add_facts(layout, v.g.facts);
-  return layout;
-}
-
-/// A variant's network, ready to be lowered; for GPUs, which have no kernels on bytes, without those. Windows are cut
-/// to what they see of small inputs, except where those have lengths: then windows are the same for all of them.
-program program_of(const variant_source& v, byte_kernels bytes, bool has_lengths = false) {
-  program p = bounded::has_bounded(v.g) ? canonicalise(bounded::filled(v.g), v.states, bytes)
-                                        : canonicalise(v.g, v.states, bytes);
-  recognise(p);
-  recognise_cells(p);
-  merge_axes(p);
-  join_bytes(p);
-  fuse(p);
-  if (!has_lengths) crop_windows(p);
-  return p;
-}
-
 /// Runs that are computed in bands, for people.
 std::vector<std::string> texts_of(const std::vector<streamed_run>& runs) {
   const auto kilobytes = [](std::int64_t bytes) { return std::to_string((bytes + 500) / 1000) + " kB"; };
@@ -131,62 +85,6 @@ std::vector<std::string> texts_of(const std::vector<streamed_run>& runs) {
                     std::to_string(r.rows) + " rows, " + kilobytes(r.window_bytes) + " between them in place of " +
                     kilobytes(r.whole_bytes) + ": " + r.first + " to " + r.last);
   return texts;
-}
-
-void widen(value_borders& to, const value_borders& from) {
-  for (const auto& [v, b] : from) {
-    halo& t = to[v];
-    t = {std::max(t.top, b.top), std::max(t.left, b.left), std::max(t.bottom, b.bottom), std::max(t.right, b.right)};
-  }
-}
-bool same_borders(const value_borders& a, const value_borders& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
-    return x.first == y.first && std::memcmp(&x.second, &y.second, sizeof x.second) == 0;
-  });
-}
-
-/// Shares the constants of `p` that `with` has too: plans of many lengths then hold them once.
-void share_constants(plan& p, const plan& with) {
-  for (std::size_t i = 0; i < std::min(p.storages.size(), with.storages.size()); ++i) {
-    plan_storage& s = p.storages[i];
-    const plan_storage& w = with.storages[i];
-    if (s.data && w.data && *s.data == *w.data) s.data = w.data;
-    s.kernels = nullptr;
-  }
-}
-
-/// A plan for some values of the lengths of a variant; `borders` become those that its values have.
-plan plan_of(const variant_source& v, const lower_options& lowering, const plan& bounds, value_borders& borders) {
-  program p = program_of(v, byte_kernels::present, true);
-  read_before_shuffles(p);
-  plan layout = lower(p, lowering, &borders);
-  share_constants(layout, bounds);
-  return layout;
-}
-
-/// A plan for the bounds of lengths whose numbers follow them. Convolutions are computed as at the bounds, and each
-/// value has the border that some length needs.
-plan plan_of_lengths(const program& p, const variant_source& v, lower_options lowering,
-                     const compile_options& options) {
-  lowering.splits_reductions = false;
-  plan layout = lowered(p, v, lowering, options);
-  for (const plan_step& s : layout.steps)
-    if (s.kind() == op::conv_2d) lowering.algorithms[s.name] = s.p.as<op::conv_2d>().algorithm;
-  std::vector<plan_of_choice> plans;
-  std::vector<value_borders> borders(v.choices.size() + 1);
-  static_cast<void>(lower(p, lowering, &borders.back()));
-  value_borders widest = borders.back();
-  for (const source_of_choice& c : v.choices) {
-    value_borders& own = borders[plans.size()];
-    plans.push_back({c.values, plan_of(c.source, lowering, layout, own)});
-    widen(widest, own);
-  }
-  lowering.min_borders = widest;
-  for (std::size_t i = 0; i < plans.size(); ++i)
-    if (!same_borders(borders[i], widest)) plans[i].layout = plan_of(v.choices[i].source, lowering, layout, borders[i]);
-  if (!same_borders(borders.back(), widest)) layout = lowered(p, v, lowering, options);
-  follow_lengths(layout, v.lengths, plans);
-  return layout;
 }
 
 /// Lowers a program for CPUs, its runs in bands where a target asks for them.
@@ -205,7 +103,7 @@ std::vector<named_plan> plans_of(const std::vector<variant_source>& variants, co
                                  const compile_options& options) {
   std::vector<named_plan> plans, gpu_plans;
   for (const variant_source& v : variants) {
-    const program p = program_of(v, byte_kernels::present, !v.lengths.empty());
+    const program p = program_of(v, byte_kernels::present);
     plans.push_back({v.name, plan_for_cpu(p, v, how.cpu, options)});
     if (!options.gpu) continue;
     plan gpu = computes_bytes(p) ? lowered(program_of(v, byte_kernels::absent), v, how.gpu, options)
@@ -234,6 +132,19 @@ void describe_transposes(const std::vector<named_plan>& plans, std::map<std::str
         metadata["transpose." + std::to_string(transposes++)] =
             (plans.size() > 1 ? v.name + ": " : "") + s.layout_reason;
   metadata["transposes"] = std::to_string(transposes);
+}
+
+/// Says for how many values of its lengths a plan is known to be the right one.
+void describe_lengths(const variant_source& v, const plan& p, compiled_file& file) {
+  if (v.lengths.empty()) return;
+  file.choices_with_ones = p.choices_with_ones;
+  const std::int64_t count = count_choices(v.lengths);
+  if (p.compared_choices == count)
+    file.notes.push_back("all " + std::to_string(count) + " values of the lengths have this plan");
+  else
+    file.warnings.push_back("only " + std::to_string(p.compared_choices) + " of " + std::to_string(count) +
+                            " values of the lengths are known to have this plan: where the model computes otherwise " +
+                            "at another one, results are wrong there. --bound NAME=MIN..MAX/STEP has fewer values");
 }
 
 compiled compile_with(const lowerings& how, const std::vector<variant_source>& variants,
@@ -281,7 +192,9 @@ compiled_file compile_file(const std::vector<variant_source>& variants, const co
     opened = result.opens();
   }
   require_opened(opened, result);
-  return {std::move(result.file), std::move(result.pool.kernels)};
+  compiled_file file{std::move(result.file), std::move(result.pool.kernels), {}, {}, {}};
+  for (std::size_t i = 0; i < variants.size(); ++i) describe_lengths(variants[i], result.plans[i].layout, file);
+  return file;
 }
 
 std::vector<std::byte> compile(const std::vector<variant_source>& variants, const compile_options& options) {

@@ -2,6 +2,7 @@
 #pragma once
 /// The converter's middle: resolved graphs in, the bytes of a .nsk file out.
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -42,8 +43,6 @@ struct compile_options {
   std::map<std::string, std::string> metadata;
 };
 
-struct source_of_choice;
-
 /// One model resolved (resolve/infer.hpp) for the input shapes of a variant.
 struct variant_source {
   std::string name;
@@ -55,19 +54,16 @@ struct variant_source {
   std::set<std::string> unknown_inputs = {};        ///< inputs of which nothing is said (wide_convolutions)
   std::shared_ptr<const graph> exported = nullptr;  ///< for the source's own shapes, where the variant has others
   std::vector<chosen_length> lengths = {};          ///< that runs choose; shapes are those of the bounds
-  std::vector<source_of_choice> choices = {};       ///< the model for other values of the lengths
-};
-
-/// A model resolved for some values of the lengths of a variant.
-struct source_of_choice {
-  length_choice values;
-  variant_source source;
+  /// Resolves the model for other values of its lengths.
+  std::function<variant_source(const length_choice&)> at = nullptr;
 };
 
 /// A file, and what its small form stores in place of Winograd's weights.
 struct compiled_file {
   std::vector<std::byte> bytes;
   winograd_kernels kernels;
+  std::vector<std::string> notes, warnings;      ///< on lengths, for people
+  std::vector<length_choice> choices_with_ones;  ///< values of the lengths that are known to be right when computed
 };
 
 /// Canonicalises, fuses, lowers, tiles, plans memory and writes every variant; constants are shared between them.

@@ -26,10 +26,12 @@ bool take(const char*& at, const char* end, const std::string& text) {
   return true;
 }
 
+std::int64_t count_values(const chosen_length& l) { return (l.bound - l.minimum) / l.step + 1; }
+
 /// Values of one length, the bound first.
 std::vector<std::int64_t> compared_values(const chosen_length& l) {
   constexpr std::int64_t all = 24, near_bound = 9, near_minimum = 5, between = 8;
-  const std::int64_t count = (l.bound - l.minimum) / l.step + 1;
+  const std::int64_t count = count_values(l);
   std::set<std::int64_t> steps;  // from the minimum
   if (count <= all) {
     for (std::int64_t i = 0; i < count; ++i) steps.insert(i);
@@ -138,6 +140,22 @@ bool are_within(const std::vector<chosen_length>& lengths, const length_choice& 
   for (std::size_t i = 0; i < lengths.size(); ++i)
     if (values[i] > lengths[i].bound) return false;
   return true;
+}
+
+std::int64_t count_choices(const std::vector<chosen_length>& lengths) {
+  constexpr std::int64_t largest = std::int64_t{1} << 62;
+  std::int64_t count = 1;
+  for (const chosen_length& l : lengths) count = count > largest / count_values(l) ? largest : count * count_values(l);
+  return count;
+}
+
+length_choice choice_at(const std::vector<chosen_length>& lengths, std::int64_t number) {
+  length_choice values;
+  for (const chosen_length& l : lengths) {
+    values.push_back(l.minimum + number % count_values(l) * l.step);
+    number /= count_values(l);
+  }
+  return values;
 }
 
 std::string text_of(const std::vector<chosen_length>& lengths, const length_choice& values) {

@@ -41,6 +41,12 @@ std::vector<length_choice> compared_choices(const std::vector<chosen_length>& le
 /// Whether no value is beyond its bound.
 bool are_within(const std::vector<chosen_length>& lengths, const length_choice& values);
 
+/// How many choices of values there are, up to 2^62.
+std::int64_t count_choices(const std::vector<chosen_length>& lengths);
+
+/// One of them, by its number.
+length_choice choice_at(const std::vector<chosen_length>& lengths, std::int64_t number);
+
 /// "tokens = 37, width = 64".
 std::string text_of(const std::vector<chosen_length>& lengths, const length_choice& values);
 

@@ -121,29 +121,43 @@ std::optional<std::vector<plan_term>> number_terms::find_products(const number_s
 }
 
 /// A length divided by a whole number and rounded, with the smallest divisor: rows of windows with strides, panels of
-/// eight channels.
+/// eight channels. Divisions of quotients are such divisions too.
 std::optional<std::vector<plan_term>> number_terms::find_quotient(const number_series& s) {
-  constexpr std::int64_t max_divisor = 64;
+  constexpr std::int64_t max_divisor = 1024;
   if (m_lengths.size() == static_cast<std::size_t>(max_lengths)) return {};
-  for (std::size_t i = 0; i < m_chosen; ++i)
+  for (std::size_t i = 0; i < m_chosen; ++i) {
+    const int of = m_variables[i];
     for (std::int64_t divide = 2; divide <= max_divisor; ++divide)
-      for (std::int64_t plus = 0; plus < divide; ++plus) {
-        const auto of = static_cast<std::size_t>(m_variables[i]);
-        number_series values;
-        for (const std::int64_t n : m_values[of]) values.push_back((n + plus) / divide);
-        if ((m_lengths[of].minimum + plus) / divide < 1) continue;
-        m_values.push_back(values);
-        const int quotient_number = static_cast<int>(m_values.size()) - 1;
-        if (auto found = solve(s, {{quotient_number}})) {
-          m_variables.push_back(quotient_number);
-          const auto quotient = [&](std::int64_t n) { return (n + plus) / divide; };
-          m_lengths.push_back({"", quotient(m_lengths[of].minimum), quotient(m_lengths[of].bound), 1,
-                               static_cast<int>(of), 1, plus, divide});
-          return found;
+      for (std::int64_t plus = 0; plus < divide; ++plus)
+        if ((m_lengths[static_cast<std::size_t>(of)].minimum + plus) / divide >= 1 &&
+            follows_quotient(s, m_values[static_cast<std::size_t>(of)], plus, divide)) {
+          add_quotient(of, plus, divide);
+          return solve(s, {{m_variables.back()}});
         }
-        m_values.pop_back();
-      }
+  }
   return {};
+}
+
+/// Whether numbers are a * floor((n + plus) / divide) + b, a > 0.
+bool number_terms::follows_quotient(const number_series& s, const number_series& n, std::int64_t plus,
+                                    std::int64_t divide) {
+  const auto quotient = [&](std::size_t i) { return (n[i] + plus) / divide; };
+  const auto smallest = static_cast<std::size_t>(std::min_element(n.begin(), n.end()) - n.begin()),
+             largest_one = static_cast<std::size_t>(std::max_element(n.begin(), n.end()) - n.begin());
+  const std::int64_t steps = quotient(largest_one) - quotient(smallest), grows = s[largest_one] - s[smallest];
+  if (quotient(smallest) < 1 || steps == 0 || grows <= 0 || grows % steps != 0) return false;
+  for (std::size_t i = 0; i < s.size(); ++i)
+    if (s[i] - s[smallest] != grows / steps * (quotient(i) - quotient(smallest))) return false;
+  return true;
+}
+
+void number_terms::add_quotient(int of, std::int64_t plus, std::int64_t divide) {
+  const plan_length l = m_lengths[static_cast<std::size_t>(of)];
+  number_series values;
+  for (const std::int64_t n : m_values[static_cast<std::size_t>(of)]) values.push_back((n + plus) / divide);
+  m_variables.push_back(static_cast<int>(m_values.size()));
+  m_values.push_back(std::move(values));
+  m_lengths.push_back({"", (l.minimum + plus) / divide, (l.bound + plus) / divide, 1, of, 1, plus, divide});
 }
 
 std::optional<std::vector<plan_term>> number_terms::find(const number_series& s) {

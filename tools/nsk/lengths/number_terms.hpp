@@ -30,6 +30,8 @@ class number_terms {
   std::optional<std::vector<plan_term>> solve(const number_series& s, const std::vector<factors>& products) const;
   std::optional<std::vector<plan_term>> find_products(const number_series& s) const;
   std::optional<std::vector<plan_term>> find_quotient(const number_series& s);
+  static bool follows_quotient(const number_series& s, const number_series& n, std::int64_t plus, std::int64_t divide);
+  void add_quotient(int of, std::int64_t plus, std::int64_t divide);
   std::int64_t product(const factors& f, std::size_t choice) const;
   double product_of(const factors& f, std::size_t choice) const;
 

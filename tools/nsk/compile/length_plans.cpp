@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+#include "compile/length_plans.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "lengths/follow.hpp"
+#include "passes/shuffle/shuffle.hpp"
+
+namespace nsk::tool {
+namespace {
+
+void widen(value_borders& to, const value_borders& from) {
+  for (const auto& [v, b] : from) {
+    nsk::halo& t = to[v];
+    t = {std::max(t.top, b.top), std::max(t.left, b.left), std::max(t.bottom, b.bottom), std::max(t.right, b.right)};
+  }
+}
+bool same_borders(const value_borders& a, const value_borders& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const auto& x, const auto& y) { return x.first == y.first && same_border(x.second, y.second); });
+}
+
+/// Shares the constants of `p` that `with` has too: plans of many lengths then hold them once.
+void share_constants(plan& p, const plan& with) {
+  for (std::size_t i = 0; i < std::min(p.storages.size(), with.storages.size()); ++i) {
+    plan_storage& s = p.storages[i];
+    const plan_storage& w = with.storages[i];
+    if (s.data && w.data && s.data != w.data && *s.data == *w.data) s.data = w.data;
+    s.kernels = nullptr;
+  }
+}
+
+/// Plans of a variant for its bounds and for other values, and the one that they have in common.
+class length_plans {
+ public:
+  length_plans(const program& p, const variant_source& v, const lower_options& lowering, const compile_options& options)
+      : m_program(p), m_variant(v), m_lowering(lowering), m_options(options) {
+    m_lowering.splits_reductions = false;
+    m_bounds = lowered(p, v, m_lowering, options, &m_bounds_borders, &m_packed);
+    for (const plan_step& s : m_bounds.steps)
+      if (s.kind() == op::conv_2d) m_lowering.algorithms[s.name] = s.p.as<op::conv_2d>().algorithm;
+    m_widest = m_bounds_borders;
+    for (const value& x : v.g.values) m_shapes.emplace(x.name, &x.shape);
+  }
+
+  void add(const length_choice& values) {
+    value_borders own;
+    if (std::optional<plan> layout = plan_of(values, own)) {
+      widen(m_widest, own);
+      m_others.push_back({values, std::move(*layout)});
+      m_borders.push_back(std::move(own));
+    }
+  }
+
+  /// The plan of the bounds, with the terms with which it is each of the others.
+  plan joined() {
+    m_lowering.min_borders = m_widest;
+    for (std::size_t i = 0; i < m_others.size(); ++i)
+      if (!same_borders(m_borders[i], m_widest)) m_others[i].layout = *plan_of(m_others[i].values, m_borders[i]);
+    if (!same_borders(m_bounds_borders, m_widest))
+      m_bounds = lowered(m_program, m_variant, m_lowering, m_options, &m_bounds_borders, &m_packed);
+    plan layout = m_bounds;
+    follow_lengths(layout, m_variant.lengths, m_others);
+    return layout;
+  }
+
+  /// The first value, in an order that scatters them, of which `layout` is not the plan. Sets plan::compared_choices
+  /// where there is none.
+  std::optional<length_choice> find_other(plan& layout) const {
+    const std::vector<chosen_length>& lengths = m_variant.lengths;
+    const std::int64_t count = count_choices(lengths), tried = std::min(count, affordable_choices(layout));
+    std::int64_t stride = count / 8 * 5 + 1;
+    while (std::gcd(stride, count) != 1) ++stride;
+    std::int64_t number = 0;
+    for (std::int64_t i = 0; i < tried; ++i) {
+      number = (number + stride) % count;
+      const length_choice values = choice_at(lengths, number);
+      if (is_compared(values)) continue;
+      value_borders own;
+      std::optional<plan> lowered = plan_of(values, own);
+      if (!lowered) {
+        layout.choices_with_ones.push_back(values);
+        continue;
+      }
+      if (!same_borders(own, m_widest)) return values;
+      const plan_of_choice other{values, std::move(*lowered)};
+      require_alike(layout, other, lengths);
+      if (!follows(layout, other)) return values;
+    }
+    layout.compared_choices = tried;
+    return {};
+  }
+
+ private:
+  /// How many values are lowered in about a minute.
+  static std::int64_t affordable_choices(const plan& p) {
+    constexpr double seconds = 60, per_step = 30e-6, per_byte = 0.7e-9;  // measured on a core of 2026
+    double bytes = 0;
+    for (const plan_storage& s : p.storages) bytes += s.data ? static_cast<double>(s.data->size()) : 0.0;
+    return std::max<std::int64_t>(
+        64, std::llround(seconds / (static_cast<double>(p.steps.size()) * per_step + bytes * per_byte)));
+  }
+
+  bool is_compared(const length_choice& values) const {
+    for (std::size_t i = 0; i < values.size(); ++i)
+      if (values[i] != m_variant.lengths[i].bound)
+        return std::any_of(m_others.begin(), m_others.end(),
+                           [&](const plan_of_choice& o) { return o.values == values; });
+    return true;
+  }
+
+  /// Whether an axis has one position that has more at the bounds.
+  bool has_ones(const graph& g) const {
+    return std::any_of(g.values.begin(), g.values.end(), [&](const value& v) {
+      const auto found = m_shapes.find(v.name);
+      if (found == m_shapes.end() || found->second->size() != v.shape.size()) return false;
+      return !std::equal(v.shape.begin(), v.shape.end(), found->second->begin(),
+                         [](std::int64_t n, std::int64_t bound) { return n != 1 || bound == 1; });
+    });
+  }
+
+  /// The plan for some values. Nothing where an axis has one position then: lowering joins such axes with others, and
+  /// what the plan of the bounds does for more positions it does for one.
+  std::optional<plan> plan_of(const length_choice& values, value_borders& borders) const {
+    const variant_source v = m_variant.at(values);
+    if (has_ones(v.g)) return {};
+    program p = program_of(v, byte_kernels::present);
+    read_before_shuffles(p);
+    packed_weights packed(m_program, m_packed);
+    plan layout = lower(p, m_lowering, &borders, &packed);
+    share_constants(layout, m_bounds);
+    return layout;
+  }
+
+  const program& m_program;
+  const variant_source& m_variant;
+  lower_options m_lowering;
+  const compile_options& m_options;
+  std::unordered_map<std::string, const shape_t*> m_shapes;  ///< of values at the bounds
+  plan m_bounds;
+  packed_weights m_packed;  ///< for the bounds
+  std::vector<plan_of_choice> m_others;
+  value_borders m_bounds_borders, m_widest;
+  std::vector<value_borders> m_borders;  ///< of the others
+};
+
+}
+
+plan plan_of_lengths(const program& p, const variant_source& v, const lower_options& lowering,
+                     const compile_options& options) {
+  constexpr int max_rounds = 64;
+  length_plans plans(p, v, lowering, options);
+  const std::vector<length_choice> compared = compared_choices(v.lengths);
+  for (std::size_t i = 1; i < compared.size(); ++i) plans.add(compared[i]);
+  for (int round = 0; round < max_rounds; ++round) {
+    plan layout = plans.joined();
+    const std::optional<length_choice> other = plans.find_other(layout);
+    if (!other) return layout;
+    plans.add(*other);
+  }
+  refuse_length("the layout of some values differs from that of the others");
+}
+
+}

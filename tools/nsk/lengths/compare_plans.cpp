@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+#include "lengths/compare_plans.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "errors.hpp"
+#include "write/params.hpp"
+
+namespace nsk::tool {
+namespace {
+
+const plan_storage& storage_of(const plan& p, const plan_tensor& t) {
+  return p.storages[static_cast<std::size_t>(t.storage)];
+}
+
+/// Whether two constants have the same elements in the positions that both have.
+bool begin_alike(const plan& p, const plan_tensor& s, const plan& q, const plan_tensor& l) {
+  const auto &from = storage_of(p, s).data, &to = storage_of(q, l).data;
+  const bool as_long = s.shape == l.shape && s.strides == l.strides && s.offset == l.offset;
+  if (as_long && (from == to || *from == *to)) return true;
+  if (s.arrangement != packing::plain) return false;
+  std::vector<std::int32_t> shape = s.shape;
+  std::int64_t count = 1;
+  for (std::size_t d = 0; d < shape.size(); ++d) count *= shape[d] = std::min(shape[d], l.shape[d]);
+  const auto size = static_cast<std::size_t>(size_of(s.type));
+  for (std::int64_t n = 0; n < count; ++n) {
+    std::int64_t a = s.offset, b = l.offset, rest = n;
+    for (std::size_t d = shape.size(); d-- > 0; rest /= shape[d]) {
+      a += rest % shape[d] * s.strides[d];
+      b += rest % shape[d] * l.strides[d];
+    }
+    if (std::memcmp(&(*from)[static_cast<std::size_t>(a) * size], &(*to)[static_cast<std::size_t>(b) * size], size) !=
+        0)
+      return false;
+  }
+  return true;
+}
+
+void require_alike(const plan_step& a, const plan_step& b, const std::string& with) {
+  if (a.kind() != b.kind() || a.name != b.name || a.inputs != b.inputs || a.outputs != b.outputs)
+    refuse_length(with + "the model has other steps from '" + b.name + "' on, where it has '" + a.name +
+                  "' at the bound");
+  if (params_bytes(a) != params_bytes(b))
+    refuse_length(with + "step '" + a.name + "' has other parameters than at the bound");
+}
+
+void require_alike(const plan& p, const plan_tensor& a, const plan& q, const plan_tensor& b, const std::string& with) {
+  const bool alike = a.type == b.type && a.storage == b.storage && a.shape.size() == b.shape.size() &&
+                     a.arrangement == b.arrangement && same_border(a.border, b.border) &&
+                     storage_of(p, a).kind == storage_of(q, b).kind;
+  if (!alike) refuse_length(with + "'" + a.name + "' has another layout than at the bound");
+  if (is_constant(p, a) && !begin_alike(q, b, p, a))
+    refuse_length(with + "constant '" + a.name + "' has other numbers than at the bound");
+}
+
+}
+
+void refuse_length(const std::string& why) {
+  refuse("the lengths of --bound cannot be in one file: " + why + ". The plan must be the same for all of them. " +
+         "Convert the model for the lengths that you need, one --variant each, or leave what changes to the game");
+}
+
+void require_alike(const plan& bounds, const plan_of_choice& other, const std::vector<chosen_length>& lengths) {
+  const plan &p = bounds, &q = other.layout;
+  const std::string with = "with " + text_of(lengths, other.values) + " ";
+  for (std::size_t i = 0; i < std::min(p.steps.size(), q.steps.size()); ++i)
+    require_alike(p.steps[i], q.steps[i], with);
+  if (p.steps.size() != q.steps.size() || p.tensors.size() != q.tensors.size() ||
+      p.storages.size() != q.storages.size())
+    refuse_length(with + "the model has other steps than at the bound");
+  for (std::size_t i = 0; i < q.tensors.size(); ++i) require_alike(p, p.tensors[i], q, q.tensors[i], with);
+}
+
+bool is_constant(const plan& p, const plan_tensor& t) { return storage_of(p, t).kind == storage_kind::constant; }
+
+bool has_number(const plan_tensor& t, int number) {
+  const auto rank = static_cast<int>(t.shape.size());
+  return number == impl::offset_number || number % impl::first_stride_number < rank;
+}
+
+std::int64_t number_of(const plan_tensor& t, int number) {
+  if (number == impl::offset_number) return t.offset;
+  if (number < impl::first_stride_number) return t.shape[static_cast<std::size_t>(number)];
+  return t.strides[static_cast<std::size_t>(number - impl::first_stride_number)];
+}
+
+std::vector<std::int64_t> values_of(const std::vector<plan_length>& lengths, const length_choice& chosen) {
+  std::vector<std::int64_t> values = chosen;
+  for (std::size_t i = values.size(); i < lengths.size(); ++i) {
+    const plan_length& l = lengths[i];
+    values.push_back((l.times * values[static_cast<std::size_t>(l.of)] + l.plus) / l.divide);
+  }
+  return values;
+}
+
+std::int64_t number_at(const plan_tensor& t, int number, const std::vector<std::int64_t>& values) {
+  std::int64_t sum = 0;
+  bool follows_lengths = false;
+  for (const plan_term& x : t.terms) {
+    if (x.number != number) continue;
+    std::int64_t product = x.coefficient;
+    for (const int l : {x.a, x.b, x.c})
+      if (l != impl::no_length) product *= values[static_cast<std::size_t>(l)];
+    sum += product;
+    follows_lengths = true;
+  }
+  return follows_lengths ? sum : number_of(t, number);
+}
+
+bool follows(const plan& p, const plan_of_choice& other) {
+  const std::vector<std::int64_t> values = values_of(p.lengths, other.values);
+  for (std::size_t i = 0; i < p.tensors.size(); ++i) {
+    const plan_tensor &t = p.tensors[i], &o = other.layout.tensors[i];
+    const int last = is_constant(p, t) ? impl::first_stride_number - 1 : impl::offset_number;
+    for (int number = 0; number <= last; ++number) {
+      if (!has_number(t, number) || number_at(t, number, values) == number_of(o, number)) continue;
+      const bool strides_nothing = number >= impl::first_stride_number && number < impl::offset_number &&
+                                   t.shape[static_cast<std::size_t>(number - impl::first_stride_number)] == 1;
+      if (!strides_nothing) return false;
+    }
+  }
+  return true;
+}
+
+}
