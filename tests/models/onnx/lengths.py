@@ -128,6 +128,22 @@ def image(path):
         "image": lambda n: net.random.normal(0, 1, (1, 3, n["height"], n["width"])).astype(np.float32)}
 
 
+def resized(path):
+    """Images whose rows and columns are blended: twice the size, to that of another tensor, cubic, the nearest from above."""
+    net = Network(10)
+    x = net.input("image", [1, 3, "height", "width"])
+    a = net.op("Relu", net.op("Conv", x, net.weights(8, 3, 3, 3), net.weights(8), pads=[1, 1, 1, 1], strides=[2, 2]))
+    b = net.op("Relu", net.op("Conv", a, net.weights(8, 8, 3, 3), net.weights(8), pads=[1, 1, 1, 1], strides=[2, 2]))
+    sizes = net.op("Concat", net.constant([1, 8], np.int64), net.op("Slice", net.op("Shape", a), net.constant([2], np.int64), net.constant([4], np.int64)), axis=0)
+    up = net.op("Resize", b, "", "", sizes, mode="linear", coordinate_transformation_mode="half_pixel")
+    cubic = net.op("Resize", b, "", net.constant([1, 1, 2, 2]), mode="cubic", coordinate_transformation_mode="half_pixel")
+    above = net.op("Resize", b, "", net.constant([1, 1, 2, 2]), mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="ceil")
+    y = net.op("Conv", net.op("Concat", net.op("Add", a, up), cubic, above, axis=1), net.weights(6, 24, 1, 1), net.weights(6))
+    net.save(path, net.op("Resize", y, "", net.constant([1, 1, 2, 2]), mode="linear", coordinate_transformation_mode="pytorch_half_pixel"))
+    return {"height": "8..40/4", "width": "8..48/4"}, {"height": (8, 24, 40), "width": (8, 16, 44, 48)}, {
+        "image": lambda n: net.random.normal(0, 1, (1, 3, n["height"], n["width"])).astype(np.float32)}
+
+
 def points(path):
     """Points, the maximum of all beside each, and a row of their own in front."""
     net = Network(6)
@@ -229,7 +245,7 @@ def refusals(folder):
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        for network in (encoder, crossed, sound, strided, recurrent, image, points):
+        for network in (encoder, crossed, sound, strided, recurrent, image, resized, points):
             compare(network, folder)
         refusals(folder)
     return told(failures)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A file with lengths as the file of one of their values.
+#include <algorithm>
 #include <netsuke/run/impl/run_lengths.hpp>
 #include "edit/parts.hpp"
 #include "errors.hpp"
@@ -62,6 +63,24 @@ void fix_port(table_json& table, const port_view& port, length_values lengths) {
   }
 }
 
+/// Ends a table of rows or columns where the input does (kernels/images/resize_2d.hpp).
+void end_table(model_parts& parts, int variant, const step_view& s, int input, std::int32_t count) {
+  const tensor_info t = s.input(input);
+  const std::size_t at = own_buffer(parts, variant, static_cast<int>(s.input_index(input))) + t.offset();
+  auto* const indices = reinterpret_cast<std::int32_t*>(parts.weights.data() + at);
+  for (std::int64_t i = 0; i < t.elements(); ++i) indices[i] = std::min(indices[i], count - 1);
+}
+
+void end_tables(model_parts& parts, int variant, const variant_view& v, length_values lengths) {
+  for (int i = 0; i < v.step_count(); ++i) {
+    const step_view s = v.step(i);
+    if (s.op() != op::resize_2d) continue;
+    const tensor_view image = s.input(0).view(nullptr, lengths);
+    end_table(parts, variant, s, 1, image.shape[1]);
+    end_table(parts, variant, s, 3, image.shape[2]);
+  }
+}
+
 }
 
 void fix_lengths(model_parts& parts, const model& m, const std::map<std::string, std::int64_t>& values) {
@@ -81,6 +100,7 @@ void fix_lengths(model_parts& parts, const model& m, const std::map<std::string,
     for (int s = 0; s < v.step_count(); ++s)
       table["steps"][static_cast<std::size_t>(s)]["tile"]["count"] =
           static_cast<std::uint64_t>(v.step(s).tile_count(lengths));
+    if (lengths != nullptr) end_tables(parts, i, v, lengths);
     table.erase("lengths");
     if (lengths != nullptr) table.erase("checks");
   }

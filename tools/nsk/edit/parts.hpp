@@ -45,6 +45,10 @@ void rename(model_parts& parts, const std::string& from, const std::string& to);
 /// other types and shapes, naming what is wanted.
 void replace_constant(model_parts& parts, const model& m, const std::string& name, const array& values);
 
+/// Gives constant tensor `t` of a variant a copy of its buffer, behind all others. Returns where that begins in the
+/// weights.
+std::size_t own_buffer(model_parts& parts, int variant, int t);
+
 /// Makes of a file with lengths the file of these values, the others at their bounds: shapes are fixed, memory stays
 /// where it is. `m` is the model before any edit. Misuse: lengths that a variant does not have, and values beyond them.
 void fix_lengths(model_parts& parts, const model& m, const std::map<std::string, std::int64_t>& values);

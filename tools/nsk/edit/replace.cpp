@@ -116,22 +116,6 @@ bool is_shared(const model& m, const tensor_info& info) {
   return false;
 }
 
-/// Gives tensor `t` of a variant a copy of its buffer, behind all others. Returns where that begins in the weights.
-std::size_t own_buffer(model_parts& parts, int variant, int t) {
-  table_json& v = parts.table["variants"][static_cast<std::size_t>(variant)];
-  table_json& tensor = v["tensors"][static_cast<std::size_t>(t)];
-  const std::size_t old = tensor.count("buffer") != 0 ? tensor["buffer"].get<std::size_t>() : 0;
-  table_json buffer = v["buffers"][old];
-  const std::size_t from = buffer.count("offset") != 0 ? buffer["offset"].get<std::size_t>() : 0;
-  const std::size_t bytes = buffer["bytes"].get<std::size_t>(), to = (parts.weights.size() + 63) / 64 * 64;
-  parts.weights.resize(to + (bytes + 63) / 64 * 64 + over_read);
-  std::memcpy(parts.weights.data() + to, parts.weights.data() + from, bytes);
-  buffer["offset"] = to;
-  tensor["buffer"] = v["buffers"].size();
-  v["buffers"].push_back(buffer);
-  return to;
-}
-
 void replace_packed(std::byte* at, const step_view& reader, const std::string& name, const array& values, bool biases) {
   if (is_quads(reader.input(1).arrangement()))
     refuse("'" + name +
@@ -168,6 +152,21 @@ void replace_plain(std::byte* first, const tensor_info& t, const std::string& na
   }
 }
 
+}
+
+std::size_t own_buffer(model_parts& parts, int variant, int t) {
+  table_json& v = parts.table["variants"][static_cast<std::size_t>(variant)];
+  table_json& tensor = v["tensors"][static_cast<std::size_t>(t)];
+  const std::size_t old = tensor.count("buffer") != 0 ? tensor["buffer"].get<std::size_t>() : 0;
+  table_json buffer = v["buffers"][old];
+  const std::size_t from = buffer.count("offset") != 0 ? buffer["offset"].get<std::size_t>() : 0;
+  const std::size_t bytes = buffer["bytes"].get<std::size_t>(), to = (parts.weights.size() + 63) / 64 * 64;
+  parts.weights.resize(to + (bytes + 63) / 64 * 64 + over_read);
+  std::memcpy(parts.weights.data() + to, parts.weights.data() + from, bytes);
+  buffer["offset"] = to;
+  tensor["buffer"] = v["buffers"].size();
+  v["buffers"].push_back(buffer);
+  return to;
 }
 
 void replace_constant(model_parts& parts, const model& m, const std::string& name, const array& values) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 
 #include "errors.hpp"
 #include "write/params.hpp"
@@ -37,6 +38,27 @@ bool begin_alike(const plan& p, const plan_tensor& s, const plan& q, const plan_
   return true;
 }
 
+/// Tables of rows and columns, and the last that inputs of both plans have: those behind the input are its last
+/// (kernels/images/resize_2d.hpp).
+std::map<int, std::int32_t> resize_tables(const plan& p, const plan& q) {
+  std::map<int, std::int32_t> tables;
+  for (const plan_step& s : p.steps)
+    if (s.kind() == op::resize_2d) {
+      const std::vector<std::int32_t>&a = p.tensor(s.inputs[0]).shape, &b = q.tensor(s.inputs[0]).shape;
+      tables[s.inputs[1]] = std::min(a[1], b[1]) - 1;
+      tables[s.inputs[3]] = std::min(a[2], b[2]) - 1;
+    }
+  return tables;
+}
+
+/// Whether two tables name, up to the last row or column, the same ones.
+bool tables_agree(const plan& p, const plan_tensor& s, const plan& q, const plan_tensor& l, std::int32_t last) {
+  const auto *from = reinterpret_cast<const std::int32_t*>(storage_of(p, s).data->data()),
+             *to = reinterpret_cast<const std::int32_t*>(storage_of(q, l).data->data());
+  return std::equal(from, from + std::min(s.shape[0], l.shape[0]), to,
+                    [&](std::int32_t a, std::int32_t b) { return std::min(a, last) == std::min(b, last); });
+}
+
 void require_alike(const plan_step& a, const plan_step& b, const std::string& with) {
   if (a.kind() != b.kind() || a.name != b.name || a.inputs != b.inputs || a.outputs != b.outputs)
     refuse_length(with + "the model has other steps from '" + b.name + "' on, where it has '" + a.name +
@@ -50,8 +72,6 @@ void require_alike(const plan& p, const plan_tensor& a, const plan& q, const pla
                      a.arrangement == b.arrangement && same_border(a.border, b.border) &&
                      storage_of(p, a).kind == storage_of(q, b).kind;
   if (!alike) refuse_length(with + "'" + a.name + "' has another layout than at the bound");
-  if (is_constant(p, a) && !begin_alike(q, b, p, a))
-    refuse_length(with + "constant '" + a.name + "' has other numbers than at the bound");
 }
 
 }
@@ -69,7 +89,15 @@ void require_alike(const plan& bounds, const plan_of_choice& other, const std::v
   if (p.steps.size() != q.steps.size() || p.tensors.size() != q.tensors.size() ||
       p.storages.size() != q.storages.size())
     refuse_length(with + "the model has other steps than at the bound");
-  for (std::size_t i = 0; i < q.tensors.size(); ++i) require_alike(p, p.tensors[i], q, q.tensors[i], with);
+  const std::map<int, std::int32_t> tables = resize_tables(p, q);
+  for (std::size_t i = 0; i < q.tensors.size(); ++i) {
+    const plan_tensor &a = p.tensors[i], &b = q.tensors[i];
+    require_alike(p, a, q, b, with);
+    if (!is_constant(p, a)) continue;
+    const auto table = tables.find(static_cast<int>(i));
+    if (table == tables.end() ? !begin_alike(q, b, p, a) : !tables_agree(q, b, p, a, table->second))
+      refuse_length(with + "constant '" + a.name + "' has other numbers than at the bound");
+  }
 }
 
 bool is_constant(const plan& p, const plan_tensor& t) { return storage_of(p, t).kind == storage_kind::constant; }

@@ -29,19 +29,24 @@ struct resize_part {
   std::int32_t pixel_begin, pixel_end, channel_begin, channels;
 };
 
+/// A row or column of the input that a table names. Tables are made for the bounds of lengths: one that is behind the
+/// input of a shorter run is the last, as it is at the bounds.
+NSK_INLINE std::int32_t inside(std::int32_t index, std::int32_t count) { return index < count ? index : count - 1; }
+
 /// Blends the column taps of every pixel of a row of input into `to`, dense. Whole vectors are stored: up to 15 floats
 /// past the end.
 template <int Taps>
 inline void resize_across(const resize_part& p, const float* row, float* to) {
   using simd::f32;
   const std::ptrdiff_t stride = p.a->input.stride[2];
+  const std::int32_t columns = p.a->input.shape[2];
   for (std::int32_t x = p.pixel_begin; x < p.pixel_end; ++x, to += p.channels) {
     const std::int32_t* index = p.a->column_index + std::ptrdiff_t{x} * Taps;
     f32 weight[Taps];
     const float* from[Taps];
     simd::unroll<Taps>([&](auto k) NSK_INLINE_LAMBDA {
       weight[k] = simd::broadcast(p.a->column_weight + std::ptrdiff_t{x} * Taps + k);
-      from[k] = row + index[k] * stride;
+      from[k] = row + inside(index[k], columns) * stride;
     });
     for (std::int32_t c = 0; c < p.channels; c += f32::lanes) {
       f32 sum = simd::mul(weight[0], simd::load(from[0] + c));
@@ -56,13 +61,15 @@ inline void resize_across_many(const resize_part& p, const float* row, float* to
   using simd::f32;
   const std::int32_t taps = p.a->column_taps;
   const std::ptrdiff_t stride = p.a->input.stride[2];
+  const std::int32_t columns = p.a->input.shape[2];
   for (std::int32_t x = p.pixel_begin; x < p.pixel_end; ++x, to += p.channels) {
     const std::int32_t* index = p.a->column_index + std::ptrdiff_t{x} * taps;
     const float* weight = p.a->column_weight + std::ptrdiff_t{x} * taps;
+    const auto from = [&](std::int32_t k) NSK_INLINE_LAMBDA { return row + inside(index[k], columns) * stride; };
     for (std::int32_t c = 0; c < p.channels; c += f32::lanes) {
-      f32 sum = simd::mul(simd::broadcast(weight), simd::load(row + index[0] * stride + c));
+      f32 sum = simd::mul(simd::broadcast(weight), simd::load(from(0) + c));
       for (std::int32_t k = 1; k < taps; ++k)
-        sum = simd::fma(simd::broadcast(weight + k), simd::load(row + index[k] * stride + c), sum);
+        sum = simd::fma(simd::broadcast(weight + k), simd::load(from(k) + c), sum);
       simd::store(to + c, sum);
     }
   }
@@ -135,17 +142,19 @@ class resize_cache {
     if (from != m_image) m_used = 0;
     m_image = from;
     for (std::int32_t k = 0; k < m_taps; ++k) {
-      std::int32_t s = find(index[k]);
+      const std::int32_t row = row_of(index[k]);
+      std::int32_t s = find(row);
       if (s == m_used) {
         s = m_used < m_taps ? m_used++ : unwanted(index);
-        m_row[s] = index[k];
-        resize_across(m_part, from + index[k] * m_part.a->input.stride[1], m_rows + s * m_pitch);
+        m_row[s] = row;
+        resize_across(m_part, from + row * m_part.a->input.stride[1], m_rows + s * m_pitch);
       }
       m_slot[k] = s;
     }
   }
 
  private:
+  std::int32_t row_of(std::int32_t index) const { return inside(index, m_part.a->input.shape[1]); }
   std::int32_t find(std::int32_t row) const {
     std::int32_t s = 0;
     while (s < m_used && m_row[s] != row) ++s;
@@ -154,7 +163,7 @@ class resize_cache {
   std::int32_t unwanted(const std::int32_t* index) const {
     for (std::int32_t s = 0; s < m_used; ++s) {
       bool wanted = false;
-      for (std::int32_t k = 0; k < m_taps; ++k) wanted = wanted || index[k] == m_row[s];
+      for (std::int32_t k = 0; k < m_taps; ++k) wanted = wanted || row_of(index[k]) == m_row[s];
       if (!wanted) return s;
     }
     return 0;
@@ -202,7 +211,7 @@ inline void resize_nearest_row(const resize_2d_args& a, const tile_range& t, con
   using simd::f32;
   const f32 down = simd::splat(row_weight);
   for (std::int32_t x = t.pixel_begin; x < t.pixel_end; ++x) {
-    const float* pixel = from + a.column_index[x] * a.input.stride[2];
+    const float* pixel = from + inside(a.column_index[x], a.input.shape[2]) * a.input.stride[2];
     const f32 across = simd::broadcast(a.column_weight + x);
     resize_line(to + x * a.output.stride[2], t.channel_end - t.channel_begin, [&](std::ptrdiff_t c) NSK_INLINE_LAMBDA {
       return simd::mul(down, simd::mul(across, simd::load(pixel + c)));
@@ -213,7 +222,7 @@ inline void resize_nearest(const resize_2d_args& a, const tile_range& t) {
   const std::int32_t height = a.output.shape[1];
   for (std::int32_t row = t.row_begin; row < t.row_end; ++row) {
     const float* image = a.input.as<float>() + row / height * a.input.stride[0] + t.channel_begin;
-    resize_nearest_row(a, t, image + a.row_index[row % height] * a.input.stride[1],
+    resize_nearest_row(a, t, image + inside(a.row_index[row % height], a.input.shape[1]) * a.input.stride[1],
                        a.output.as<float>() + row_offset(a.output, row) + t.channel_begin, a.row_weight[row % height]);
   }
 }
@@ -248,11 +257,11 @@ inline void move_pixels(const resize_2d_args& a, const tile_range& t) {
   const auto channels = static_cast<std::size_t>(t.channel_end - t.channel_begin);
   for (int row = t.row_begin; row < t.row_end; ++row) {
     const int image = row / out.shape[1], y = row % out.shape[1];
-    const std::uint8_t* const from =
-        in.as<std::uint8_t>() + image * in.stride[0] + a.row_index[y] * in.stride[1] + t.channel_begin;
+    const std::uint8_t* const from = in.as<std::uint8_t>() + image * in.stride[0] +
+                                     impl::inside(a.row_index[y], in.shape[1]) * in.stride[1] + t.channel_begin;
     std::uint8_t* const to = out.as<std::uint8_t>() + image * out.stride[0] + y * out.stride[1] + t.channel_begin;
     for (int x = t.pixel_begin; x < t.pixel_end; ++x)
-      std::memcpy(to + x * out.stride[2], from + a.column_index[x] * in.stride[2], channels);
+      std::memcpy(to + x * out.stride[2], from + impl::inside(a.column_index[x], in.shape[2]) * in.stride[2], channels);
   }
 }
 
