@@ -22,9 +22,11 @@ take_options "$@"
 [ ${#targets[@]} -gt 0 ] || targets=(linux.x86_64)
 [ -f "$header/gdextension_interface.h" ] || die "$header has no gdextension_interface.h: name its folder with --header"
 
+find_licence
 addon=$output/addons/netsuke
 mkdir -p "$addon"
 cp "$root/packaging/godot/addons/netsuke/netsuke.gdextension" "$root/LICENSE" "$addon"
+cp "$licence" "$addon/FlatBuffers.LICENSE.txt"
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 mkdir "$scratch/headers"

@@ -52,6 +52,7 @@ def description():
     for target, file in re.findall(r'^([\w.]+) = "([\w.]+)"$', text[text.index("[libraries]"):], re.MULTILINE):
         if target != "android.arm64" and file not in script.replace("$target", target):
             wrong.append(f"packaging/godot.sh does not write {file}")
+    wrong += [f"packaging/godot.sh does not ship {licence}" for licence in ("$root/LICENSE", "FlatBuffers.LICENSE.txt") if f'{licence}"' not in script]
     return wrong
 
 

@@ -3,7 +3,7 @@
 # Gives the target the network of a file: `#include "<name>.hpp"` has the type <name>_session, which knows the operators of that file and no others. Its
 # kernels are compiled in a file of their own, optimised in every configuration, so that debug builds of a game stay fast. <name> is the file's name
 # unless NAME says otherwise; of several targets with one name, the first says which file it is. The build may make FILE.nsk itself. What the network needs
-# is asked of nsk: the target of that name, or the program NSK_PROGRAM, which is searched where it is not set.
+# is asked of nsk: the target of that name, or the program NSK_PROGRAM, which is searched where it is not set and comes first when cross-compiling.
 
 function(nsk_add_network target file)
   cmake_parse_arguments(PARSE_ARGV 2 network "" "NAME" "")
@@ -17,7 +17,7 @@ function(nsk_add_network target file)
   endif()
   string(MAKE_C_IDENTIFIER "${NSK_NETWORK}" NSK_NETWORK)
   if(NOT TARGET nsk_network_${NSK_NETWORK})
-    if(TARGET nsk)
+    if(TARGET nsk AND NOT (CMAKE_CROSSCOMPILING AND NSK_PROGRAM))
       set(NSK_NETWORK_PROGRAM nsk)
     else()
       find_program(NSK_PROGRAM nsk DOC "The program nsk, which nsk_add_network asks what a network needs")
