@@ -144,6 +144,15 @@ def resized(path):
         "image": lambda n: net.random.normal(0, 1, (1, 3, n["height"], n["width"])).astype(np.float32)}
 
 
+def standardised(path):
+    """Means and deviations of each channel over images of any size."""
+    net = Network(11)
+    x = net.op("InstanceNormalization", net.input("image", [1, 6, "height", "width"]), net.weights(6), net.weights(6))
+    net.save(path, net.op("Conv", x, net.weights(4, 6, 3, 3), net.weights(4), pads=[1, 1, 1, 1]))
+    return {"height": "8..40/4", "width": "9..48"}, {"height": (8, 24, 40), "width": (9, 16, 47, 48)}, {
+        "image": lambda n: net.random.normal(0, 1, (1, 6, n["height"], n["width"])).astype(np.float32)}
+
+
 def points(path):
     """Points, the maximum of all beside each, and a row of their own in front."""
     net = Network(6)
@@ -245,7 +254,7 @@ def refusals(folder):
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        for network in (encoder, crossed, sound, strided, recurrent, image, resized, points):
+        for network in (encoder, crossed, sound, strided, recurrent, image, resized, standardised, points):
             compare(network, folder)
         refusals(folder)
     return told(failures)

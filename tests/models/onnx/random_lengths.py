@@ -120,7 +120,7 @@ class Lines(Network):
 class Images(Network):
     """Layers of [batch, channels, height, width], whose sizes are multiples of 8."""
 
-    LAYERS = ["conv", "conv", "down", "depthwise", "pool", "up", "skip", "squeeze", "function", "shuffle", "transposed", "dense", "norm", "groups"]
+    LAYERS = ["conv", "conv", "down", "depthwise", "pool", "up", "skip", "squeeze", "function", "shuffle", "transposed", "dense", "norm", "groups", "blend", "standard"]
 
     def __init__(self, seed):
         super().__init__(seed)
@@ -158,6 +158,14 @@ class Images(Network):
             return self.op("Mul", x, self.op("Sigmoid", self.op("Conv", self.op("GlobalAveragePool", x), self.weights(c, c, 1, 1), self.weights(c))))
         if kind == "norm":
             return self.op("BatchNormalization", x, *[self.weights(c) for _ in range(3)], self.constant(r.uniform(0.5, 1, c)))
+        if kind == "blend":
+            sizes = {"linear": 2, "cubic": 2} if r.integers(2) else {"linear": 1.5}
+            mode, factor = list(sizes.items())[int(r.integers(len(sizes)))]
+            x = self.op("Resize", x, "", self.constant([1, 1, factor, factor]), mode=mode, coordinate_transformation_mode=str(r.choice(["half_pixel", "asymmetric"])))
+            self.depth += 0.01 if factor == 1.5 else 0  # no other value has this size
+            return x if factor == 1.5 else self.op("MaxPool", x, kernel_shape=[2, 2], strides=[2, 2])
+        if kind == "standard":
+            return self.op("InstanceNormalization", x, self.weights(c), self.weights(c))
         if kind == "dense":
             self.channels = 8
             return self.op("Transpose", self.op("MatMul", self.op("Transpose", x, perm=[0, 2, 3, 1]), self.weights(c, 8)), perm=[0, 3, 1, 2])

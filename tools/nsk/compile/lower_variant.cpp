@@ -28,8 +28,9 @@ void add_facts(plan& p, const model_facts& facts) {
 }
 
 program program_of(const variant_source& v, byte_kernels bytes) {
-  program p = bounded::has_bounded(v.g) ? canonicalise(bounded::filled(v.g), v.states, bytes)
-                                        : canonicalise(v.g, v.states, bytes);
+  const sizes s = v.lengths.empty() ? sizes::fixed : sizes::bounds;
+  program p = bounded::has_bounded(v.g) ? canonicalise(bounded::filled(v.g), v.states, bytes, s)
+                                        : canonicalise(v.g, v.states, bytes, s);
   recognise(p);
   recognise_cells(p);
   merge_axes(p);

@@ -11,12 +11,15 @@ namespace nsk::tool {
 /// What the kernels compute that a program is for.
 enum class byte_kernels { present, absent };
 
+/// Whether sizes are those of every run, or the bounds of lengths: then constants are not made of them.
+enum class sizes { fixed, bounds };
+
 /// Rewrites a resolved graph (resolve/infer.hpp) in canonical operations. Refuses operators that the engine has no
 /// kernel for, naming node, operator, opset and shapes.
 /// Inputs and outputs that `states` names become states of the program. Without kernels on bytes, layers of stored
 /// integers are computed by floats, with the same results.
 [[nodiscard]] program canonicalise(const graph& g, const std::vector<state_link>& states = {},
-                                   byte_kernels bytes = byte_kernels::present);
+                                   byte_kernels bytes = byte_kernels::present, sizes s = sizes::fixed);
 
 /// Names of all operators that have a rule, sorted: "Conv", "com.microsoft.Gelu".
 std::vector<std::string> operators_with_rules();

@@ -10,9 +10,10 @@ constexpr double numbers_for_all = 1 << 25, numbers_per_held = 4;
 
 }
 
-context::context(const graph& g, bool bytes)
+context::context(const graph& g, bool bytes, bool fixed_sizes)
     : m_graph(g),
       m_bytes(bytes),
+      m_fixed_sizes(fixed_sizes),
       m_map(g.values.size(), no_value),
       m_budget(numbers_for_all + numbers_per_held * static_cast<double>(constant_elements(g))) {
   m_program.name = g.name;

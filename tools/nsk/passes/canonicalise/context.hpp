@@ -12,14 +12,15 @@ namespace nsk::tool::canonical {
 
 class context {
  public:
-  /// `bytes`: whether the program may have steps on bytes.
-  context(const graph& g, bool bytes);
+  /// `bytes`: whether the program may have steps on bytes. `fixed_sizes`: whether its sizes are those of every run.
+  context(const graph& g, bool bytes, bool fixed_sizes);
   /// Makes `n` the node that is being rewritten.
   void begin(const node& n) { m_node = &n; }
 
   const node& op() const { return *m_node; }
   const graph& source() const { return m_graph; }
   bool computes_bytes() const { return m_bytes; }
+  bool has_fixed_sizes() const { return m_fixed_sizes; }
   /// The program as far as it is made.
   program& made() { return m_program; }
   const program& made() const { return m_program; }
@@ -61,7 +62,7 @@ class context {
   value_id output_id(std::size_t i) const;
 
   const graph& m_graph;
-  const bool m_bytes;
+  const bool m_bytes, m_fixed_sizes;
   const node* m_node = nullptr;
   program m_program;
   std::vector<int> m_map;  ///< program value of each source value; no_value where there is none yet

@@ -171,6 +171,21 @@ void layer_normalization(context& c) {
   c.emit(reshape_parameters{}, {result});
 }
 
+/// 1 / the number of elements of a group of [N, groups, channels, ...]. Where sizes are bounds, a sum of ones: exact up
+/// to 2^24 elements, as the quotient of a constant is.
+int share_of_one(context& c, const shape_t& split) {
+  if (c.has_fixed_sizes())
+    return scalar(c, "share", 1 / static_cast<double>(count_of({split.begin() + 2, split.end()})));
+  shape_t pixels = split;
+  pixels[0] = pixels[1] = pixels[2] = 1;
+  const int ones = c.temporary("ones", pixels);
+  c.emit(expand_parameters{}, {constant(c, "one", shape_t(split.size(), 1), {1})}, ones);
+  const int count = reduced(c, reduce_kind::sum, ones, axes_from(2, split.size()), "pixels");
+  const int numbers =
+      combine(c, binary_kind::mul, count, scalar(c, "channels", static_cast<double>(split[2])), "numbers");
+  return apply(c, numbers, function::reciprocal, "share");
+}
+
 /// x [N, C, ...] standardised over each of `groups` groups of channels. Numbers per group become numbers per channel
 /// before they meet the image.
 int standardised_groups(context& c, int x, std::int64_t groups) {
@@ -194,8 +209,7 @@ int standardised_groups(context& c, int x, std::int64_t groups) {
   const int mean = reduced(c, reduce_kind::mean, reshaped(c, x, split), axes, "mean");
   const int centred = combine(c, binary_kind::sub, x, spread(mean, "means"), "centred");
   const int squares = reduced(c, reduce_kind::sum_square, reshaped(c, centred, split), axes, "squares");
-  const double share = 1 / static_cast<double>(count_of({split.begin() + 2, split.end()}));
-  const int variance = combine(c, binary_kind::mul, squares, scalar(c, "share", share), "variance");
+  const int variance = combine(c, binary_kind::mul, squares, share_of_one(c, split), "variance");
   const int padded = combine(c, binary_kind::add, variance,
                              scalar(c, "epsilon", static_cast<double>(n.number("epsilon", 1e-5f))), "padded");
   const int inverse = apply(c, apply(c, padded, function::sqrt, "deviation"), function::reciprocal, "inverse");
