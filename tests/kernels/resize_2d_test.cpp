@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// resize_2d: one, two, four and many taps, any tables, channel counts around vector widths, long rows, tiles.
+// resize_2d: one, two, four and many taps, any tables, those that reach behind the input, channel counts around vector
+// widths, long rows, tiles.
 #include <netsuke/kernels/images/resize_2d.hpp>
 #include "tail_fixture.hpp"
 
@@ -21,6 +22,13 @@ axis random_axis(tail::random& r, int in, int out, int taps, bool any_position) 
   return a;
 }
 
+/// A table made for a longer input: some of its last positions are behind that of `count`.
+std::vector<int> reaching(std::vector<int> index, int count) {
+  for (std::size_t i = 0; i < index.size(); ++i)
+    if (index[i] == count - 1) index[i] += static_cast<int>(i % 3);
+  return index;
+}
+
 void check(tail::random& r, const std::vector<int>& in_shape, int oh, int ow, int row_taps, int column_taps,
            bool any_position, tail::digest& hash) {
   tail::tensor in(in_shape, tail::random_layout(r, 4, true)),
@@ -28,9 +36,10 @@ void check(tail::random& r, const std::vector<int>& in_shape, int oh, int ow, in
   in.fill_random(r, 2);
   const axis rows = random_axis(r, in_shape[1], oh, row_taps, any_position),
              columns = random_axis(r, in_shape[2], ow, column_taps, any_position);
-  nsk::kernels::resize_2d_args a{{row_taps, column_taps}, in.view(),          out.view(),
-                                 rows.index.data(),       rows.weight.data(), columns.index.data(),
-                                 columns.weight.data()};
+  const std::vector<int> row_index = reaching(rows.index, in_shape[1]),
+                         column_index = reaching(columns.index, in_shape[2]);
+  nsk::kernels::resize_2d_args a{{row_taps, column_taps}, in.view(),           out.view(),           row_index.data(),
+                                 rows.weight.data(),      column_index.data(), columns.weight.data()};
   const std::size_t bytes = static_cast<std::size_t>(nsk::kernels::resize_2d_scratch_bytes(row_taps));
   CHECK(bytes % 64 == 0);
   std::vector<unsigned char> memory(bytes + 128);
@@ -90,8 +99,10 @@ TEST_CASE("move_pixels: bytes of any image, tiles") {
         in_shape, [&](const std::vector<int>& i) { in.at<std::uint8_t>(i) = static_cast<std::uint8_t>(r.below(256)); });
     const axis rows = random_axis(r, in_shape[1], out_shape[1], 1, true),
                columns = random_axis(r, in_shape[2], out_shape[2], 1, true);
-    const nsk::kernels::resize_2d_args a{
-        {1, 1}, in.view(), out.view(), rows.index.data(), nullptr, columns.index.data(), nullptr};
+    const std::vector<int> row_index = reaching(rows.index, in_shape[1]),
+                           column_index = reaching(columns.index, in_shape[2]);
+    const nsk::kernels::resize_2d_args a{{1, 1},  in.view(),           out.view(), row_index.data(),
+                                         nullptr, column_index.data(), nullptr};
     tail::run_checked(r, out, [&](const nsk::tile_range& t) { nsk::kernels::move_pixels(a, t); });
     int wrong = 0;
     oracle::for_each_index(out_shape, [&](const std::vector<int>& i) {
