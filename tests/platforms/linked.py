@@ -5,6 +5,7 @@
   linked.py on|off TARGET FOLDER     TARGET and FOLDER: as tools/cross_build.py has them; off says that it is switched off
 """
 import pathlib
+import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
@@ -25,6 +26,9 @@ def main():
     except cross_build.Missing as e:
         print(f"SKIPPED: {e}")
         return 0
+    except subprocess.CalledProcessError as e:
+        print(e.stdout[-4000:])
+        return 1
     head = program.read_bytes()[:4]
     if not head.startswith(MAGIC[target.split("-")[0]]):
         print(f"{program} begins with {head!r}: it is no program of {target}")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// What the generated accessors of TensorFlow Lite's tables stand on: tables that check their fields by type.
+#include <climits>
 #include <netsuke/format/impl/flatbuffers_assert.hpp>
 #include <flatbuffers/base.h>
 #include <flatbuffers/buffer.h>
@@ -9,6 +10,9 @@
 #include <flatbuffers/vector.h>
 #include <flatbuffers/verifier.h>
 #include <type_traits>
+
+// limits.h of macOS has a macro of the name of an operator.
+#undef ARG_MAX
 
 namespace nsk::tool {
 

@@ -23,7 +23,7 @@ file_status status_from(const struct stat& found) {
                          : S_ISFIFO(found.st_mode) ? file_kind::pipe
                          : S_ISSOCK(found.st_mode) ? file_kind::pipe
                                                    : file_kind::device;
-  return {kind, found.st_dev, found.st_ino, static_cast<std::uint64_t>(found.st_size)};
+  return {kind, static_cast<std::uint64_t>(found.st_dev), found.st_ino, static_cast<std::uint64_t>(found.st_size)};
 }
 
 }
