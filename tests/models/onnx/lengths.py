@@ -153,6 +153,18 @@ def standardised(path):
         "image": lambda n: net.random.normal(0, 1, (1, 6, n["height"], n["width"])).astype(np.float32)}
 
 
+def summed(path):
+    """Sums along the axis from both ends, of numbers and of integers, and positions made of them."""
+    net = Network(12)
+    x, mask = net.input("x", [1, "tokens", 6]), net.input("mask", [1, "tokens"], INT64)
+    one = net.constant(1, np.int64)
+    forward, backward = net.op("CumSum", x, one), net.op("CumSum", x, one, exclusive=1, reverse=1)
+    places = net.op("Mul", net.op("CumSum", mask, one), mask)
+    net.save(path, forward, net.op("Sub", forward, backward), net.op("Gather", net.weights(60, 6), places))
+    return {"tokens": "50"}, {"tokens": (1, 2, 3, 4, 5, 16, 17, 33, 50)}, {
+        "x": lambda n: net.random.integers(-3, 4, (1, n["tokens"], 6)) * np.float32(-0.37), "mask": lambda n: net.random.integers(0, 2, (1, n["tokens"]))}
+
+
 def points(path):
     """Points, the maximum of all beside each, and a row of their own in front."""
     net = Network(6)
@@ -254,7 +266,7 @@ def refusals(folder):
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        for network in (encoder, crossed, sound, strided, recurrent, image, resized, standardised, points):
+        for network in (encoder, crossed, sound, strided, recurrent, image, resized, standardised, summed, points):
             compare(network, folder)
         refusals(folder)
     return told(failures)

@@ -103,7 +103,7 @@ std::vector<named_plan> plans_of(const std::vector<variant_source>& variants, co
                                  const compile_options& options) {
   std::vector<named_plan> plans, gpu_plans;
   for (const variant_source& v : variants) {
-    const program p = program_of(v, byte_kernels::present);
+    const program p = program_of(v, byte_kernels::present, v.lengths.empty() ? nullptr : &v.g);
     plans.push_back({v.name, plan_for_cpu(p, v, how.cpu, options)});
     if (!options.gpu) continue;
     plan gpu = computes_bytes(p) ? lowered(program_of(v, byte_kernels::absent), v, how.gpu, options)

@@ -129,7 +129,7 @@ class length_plans {
   std::optional<plan> plan_of(const length_choice& values, value_borders& borders) const {
     const variant_source v = m_variant.at(values);
     if (has_ones(v.g)) return {};
-    program p = program_of(v, byte_kernels::present);
+    program p = program_of(v, byte_kernels::present, &m_variant.g);
     read_before_shuffles(p);
     packed_weights packed(m_program, m_packed);
     plan layout = lower(p, m_lowering, &borders, &packed);

@@ -27,16 +27,15 @@ void add_facts(plan& p, const model_facts& facts) {
 
 }
 
-program program_of(const variant_source& v, byte_kernels bytes) {
-  const sizes s = v.lengths.empty() ? sizes::fixed : sizes::bounds;
-  program p = bounded::has_bounded(v.g) ? canonicalise(bounded::filled(v.g), v.states, bytes, s)
-                                        : canonicalise(v.g, v.states, bytes, s);
+program program_of(const variant_source& v, byte_kernels bytes, const graph* bounds) {
+  program p = bounded::has_bounded(v.g) ? canonicalise(bounded::filled(v.g), v.states, bytes, bounds)
+                                        : canonicalise(v.g, v.states, bytes, bounds);
   recognise(p);
   recognise_cells(p);
   merge_axes(p);
   join_bytes(p);
   fuse(p);
-  if (v.lengths.empty()) crop_windows(p);
+  if (bounds == nullptr) crop_windows(p);
   return p;
 }
 

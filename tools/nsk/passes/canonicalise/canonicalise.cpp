@@ -78,8 +78,8 @@ void separate_states(program& p, const std::vector<state_link>& states) {
 
 }
 
-program canonicalise(const graph& g, const std::vector<state_link>& states, byte_kernels bytes, sizes s) {
-  context c(g, bytes == byte_kernels::present, s == sizes::fixed);
+program canonicalise(const graph& g, const std::vector<state_link>& states, byte_kernels bytes, const graph* bounds) {
+  context c(g, bytes == byte_kernels::present, bounds);
   program& p = c.made();
   for (value_id v : g.inputs) {
     require_elements(g, v, "the model's inputs");

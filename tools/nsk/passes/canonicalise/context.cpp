@@ -10,13 +10,18 @@ constexpr double numbers_for_all = 1 << 25, numbers_per_held = 4;
 
 }
 
-context::context(const graph& g, bool bytes, bool fixed_sizes)
+context::context(const graph& g, bool bytes, const graph* bounds)
     : m_graph(g),
       m_bytes(bytes),
-      m_fixed_sizes(fixed_sizes),
+      m_bounds(bounds),
       m_map(g.values.size(), no_value),
       m_budget(numbers_for_all + numbers_per_held * static_cast<double>(constant_elements(g))) {
   m_program.name = g.name;
+}
+
+const shape_t& context::bound_shape(std::size_t i) const {
+  const value_id at_bounds = m_bounds == nullptr ? no_value : m_bounds->find(input(i).name);
+  return at_bounds == no_value ? in_shape(i) : m_bounds->at(at_bounds).shape;
 }
 
 value_id context::output_id(std::size_t i) const {

@@ -12,15 +12,17 @@ namespace nsk::tool::canonical {
 
 class context {
  public:
-  /// `bytes`: whether the program may have steps on bytes. `fixed_sizes`: whether its sizes are those of every run.
-  context(const graph& g, bool bytes, bool fixed_sizes);
+  /// `bytes`: whether the program may have steps on bytes. `bounds`: the graph for the bounds of lengths, null where
+  /// there are none.
+  context(const graph& g, bool bytes, const graph* bounds);
   /// Makes `n` the node that is being rewritten.
   void begin(const node& n) { m_node = &n; }
 
   const node& op() const { return *m_node; }
   const graph& source() const { return m_graph; }
   bool computes_bytes() const { return m_bytes; }
-  bool has_fixed_sizes() const { return m_fixed_sizes; }
+  /// Whether sizes are those of every run. Else constants are not made of them, and no choice depends on them.
+  bool has_fixed_sizes() const { return m_bounds == nullptr; }
   /// The program as far as it is made.
   program& made() { return m_program; }
   const program& made() const { return m_program; }
@@ -30,6 +32,8 @@ class context {
   const value& input(std::size_t i) const { return m_graph.values[static_cast<std::size_t>(op().inputs[i])]; }
   const shape_t& in_shape(std::size_t i) const { return input(i).shape; }
   element in_type(std::size_t i) const { return input(i).type; }
+  /// The shape of input `i` at the bounds of lengths; its own where there are none.
+  const shape_t& bound_shape(std::size_t i) const;
   /// Whether something reads output `i`.
   bool wants(std::size_t i) const { return i < op().outputs.size() && op().outputs[i] != no_value; }
   /// Output `i`, which this operator cannot leave out; refuses where it is.
@@ -62,7 +66,8 @@ class context {
   value_id output_id(std::size_t i) const;
 
   const graph& m_graph;
-  const bool m_bytes, m_fixed_sizes;
+  const bool m_bytes;
+  const graph* const m_bounds;
   const node* m_node = nullptr;
   program m_program;
   std::vector<int> m_map;  ///< program value of each source value; no_value where there is none yet

@@ -25,39 +25,68 @@ int integer_sum(context& c, int a, int b, const std::string& suffix) {
   return result;
 }
 
+/// Sums along an axis, from its begin or from its end.
+struct running_sum {
+  std::size_t axis;
+  bool backwards;
+};
+
+/// x + y, of any type that CumSum has.
+int sum_of(context& c, int x, int y, const std::string& suffix) {
+  return c.type(x) == element::f32 ? combine(c, binary_kind::add, x, y, suffix) : integer_sum(c, x, y, suffix);
+}
+
+/// Each element of x and the one `step` before it; the first ones have none.
+int add_earlier(context& c, const running_sum& s, int x, std::int64_t step) {
+  const std::int64_t length = c.shape(x)[s.axis];
+  const std::string round = std::to_string(step);
+  const int low = part(c, x, s.axis, 0, length - step, "low" + round),
+            high = part(c, x, s.axis, step, length - step, "high" + round);
+  const int sum = sum_of(c, low, high, "sum" + round);
+  const int done = part(c, x, s.axis, s.backwards ? length - step : 0, step, "done" + round);
+  return appended(c, s.axis, s.backwards ? sum : done, s.backwards ? done : sum, "sums" + round);
+}
+
+/// The sums of add_earlier(), bit by bit, where the axis may be shorter than the step: the first elements meet -0,
+/// which changes no number, and no sign of a zero.
+int add_earlier_or_nothing(context& c, const running_sum& s, int x, std::int64_t step) {
+  const std::string round = std::to_string(step);
+  const shape_t shape = c.shape(x), one(shape.size(), 1);
+  shape_t line = shape;
+  line[s.axis] = step;
+  const int none = c.temporary("none" + round, line, c.type(x));
+  const int zero = c.type(x) == element::f32 ? constant(c, "zero" + round, one, {-0.0})
+                                             : constant_integers(c, "zero" + round, one, c.type(x), {0});
+  c.emit(expand_parameters{}, {zero}, none);
+  const int longer = appended(c, s.axis, s.backwards ? x : none, s.backwards ? none : x, "longer" + round);
+  const int earlier = part(c, longer, s.axis, s.backwards ? step : 0, shape[s.axis], "earlier" + round);
+  return sum_of(c, s.backwards ? x : earlier, s.backwards ? earlier : x, "sums" + round);
+}
+
+/// x moved by one: a zero in front, or behind, in place of its last or first element.
+int moved_by_one(context& c, const running_sum& s, int x) {
+  const shape_t shape = c.shape(x);
+  shape_t line = shape;
+  line[s.axis] = 1;
+  c.charge(static_cast<double>(count_of(line)));
+  const int zeros = c.made().add({c.op().name + "#zeros", c.type(x), line, std::make_shared<array>(c.type(x), line)});
+  const int longer = appended(c, s.axis, s.backwards ? x : zeros, s.backwards ? zeros : x, "shifted");
+  return part(c, longer, s.axis, s.backwards ? 1 : 0, shape[s.axis], "others");
+}
+
 /// Sums over 1, 2, 4, ... elements, each made of two of the sums before (W. D. Hillis and G. L. Steele, "Data parallel
-/// algorithms", 1986).
+/// algorithms", 1986). With lengths there are as many rounds as the bounds need.
 void cum_sum(context& c) {
   const node& n = c.op();
   const element type = c.in_type(0);
   if (type != element::f32 && type != element::i32 && type != element::i64)
     c.refuse("CumSum has kernels for float32, int32 and int64");
-  const shape_t shape = c.in_shape(0);
-  const auto axis = static_cast<std::size_t>(c.axis(integer(c, 1, "the axis"), shape.size()));
-  const std::int64_t length = shape[axis];
-  const bool backwards = n.integer("reverse", 0) != 0;
+  const running_sum s{static_cast<std::size_t>(c.axis(integer(c, 1, "the axis"), c.in_shape(0).size())),
+                      n.integer("reverse", 0) != 0};
   int x = c.in(0);
-  if (n.integer("exclusive", 0) != 0) {
-    shape_t line = shape;
-    line[axis] = 1;
-    c.charge(static_cast<double>(count_of(line)));
-    const int zeros = c.made().add({n.name + "#zeros", type, line, std::make_shared<array>(type, line)});
-    if (length == 1) {
-      c.emit(reshape_parameters{}, {zeros});
-      return;
-    }
-    const int rest = part(c, x, axis, backwards ? 1 : 0, length - 1, "rest");
-    x = appended(c, axis, backwards ? rest : zeros, backwards ? zeros : rest, "shifted");
-  }
-  for (std::int64_t step = 1; step < length; step *= 2) {
-    const std::string round = std::to_string(step);
-    const int low = part(c, x, axis, 0, length - step, "low" + round),
-              high = part(c, x, axis, step, length - step, "high" + round);
-    const int sum = type == element::f32 ? combine(c, binary_kind::add, low, high, "sum" + round)
-                                         : integer_sum(c, low, high, "sum" + round);
-    const int done = part(c, x, axis, backwards ? length - step : 0, step, "done" + round);
-    x = appended(c, axis, backwards ? sum : done, backwards ? done : sum, "sums" + round);
-  }
+  if (n.integer("exclusive", 0) != 0) x = moved_by_one(c, s, x);
+  for (std::int64_t step = 1; step < c.bound_shape(0)[s.axis]; step *= 2)
+    x = c.has_fixed_sizes() ? add_earlier(c, s, x, step) : add_earlier_or_nothing(c, s, x, step);
   c.emit(reshape_parameters{}, {x});
 }
 
