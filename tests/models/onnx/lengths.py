@@ -162,7 +162,7 @@ def summed(path):
     places = net.op("Mul", net.op("CumSum", mask, one), mask)
     net.save(path, forward, net.op("Sub", forward, backward), net.op("Gather", net.weights(60, 6), places))
     return {"tokens": "50"}, {"tokens": (1, 2, 3, 4, 5, 16, 17, 33, 50)}, {
-        "x": lambda n: net.random.integers(-3, 4, (1, n["tokens"], 6)) * np.float32(-0.37), "mask": lambda n: net.random.integers(0, 2, (1, n["tokens"]))}
+        "x": lambda n: (net.random.integers(-3, 4, (1, n["tokens"], 6)) * -0.37).astype(np.float32), "mask": lambda n: net.random.integers(0, 2, (1, n["tokens"]))}
 
 
 def points(path):

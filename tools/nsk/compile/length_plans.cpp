@@ -97,13 +97,14 @@ class length_plans {
   }
 
  private:
-  /// How many values are lowered in about a minute.
+  /// How many values are lowered in about a minute, up to 2^18.
   static std::int64_t affordable_choices(const plan& p) {
     constexpr double seconds = 60, per_step = 30e-6, per_byte = 0.7e-9;  // measured on a core of 2026
+    constexpr std::int64_t min_choices = 64, max_choices = 1 << 18;
     double bytes = 0;
     for (const plan_storage& s : p.storages) bytes += s.data ? static_cast<double>(s.data->size()) : 0.0;
-    return std::max<std::int64_t>(
-        64, std::llround(seconds / (static_cast<double>(p.steps.size()) * per_step + bytes * per_byte)));
+    const double each = static_cast<double>(p.steps.size()) * per_step + bytes * per_byte;
+    return std::clamp<std::int64_t>(std::llround(seconds / each), min_choices, max_choices);
   }
 
   bool is_compared(const length_choice& values) const {
