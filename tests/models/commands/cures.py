@@ -38,8 +38,8 @@ NO_CURE = [
     # Choices that depend on data, of which the sentence names several.
     "--max-drop 0.05 returns layers", "estimates are up to a quarter too good", "stores all layers as int8 whatever the speed", "A larger --max-drop returns fewer", "Give more samples, another bound", "Keep fewer, or use nsk convert",
     "no layer's weights can be int8", "Give --target size for a smaller file", "is float16 in this file", "or convert the model for another shape with --input", "Convert the float32 model that this one was made from",
-    # What the tests of these options follow: size_constants.py, fitting_lengths.py, tflite_signatures.py, and those of checks, states and batches.
-    "--signature NAME takes another one", ", with the size that you need in place of ", " It converts, for example, with", "--constant ", "that follow --input; ", "add --white 255", "and --input-range or --hdr says", "convert with --hdr", "leave Winograd's algorithms out", "why it has no shader", "convert the model with --no-states to give",
+    # What the tests of these options follow: size_constants.py, fitting_lengths.py, lengths.py, tflite_signatures.py, and those of checks, states and batches.
+    "/STEP has fewer values", "--signature NAME takes another one", ", with the size that you need in place of ", " It converts, for example, with", "--constant ", "that follow --input; ", "add --white 255", "and --input-range or --hdr says", "convert with --hdr", "leave Winograd's algorithms out", "why it has no shader", "convert the model with --no-states to give",
     "Convert with --no-states, and pass them on", "Give the model first; images are samples", "--small stores what the source has", "--semantics and --min-db", "below --min-db", "bring it nearer", "of which --batch-max makes",
     "would have a part for each row", "those of a model with states are one sequence",
 ]
