@@ -58,8 +58,7 @@ struct op_traits<op::resize_2d> : impl::never_in_place, impl::nothing_whole, imp
 
  private:
   /// One dimension: an index and a weight for each tap of each output position, indices inside the input at the bounds
-  /// of lengths. Bytes are
-  /// moved, by weights of 1.
+  /// of lengths. Bytes are moved, by weights of 1.
   NSK_COLD static status_code verify_table(impl::constant_reader& constants, const tensor_info& index,
                                            const tensor_info& weight, std::int64_t input, std::int64_t count,
                                            bool moves) {

@@ -92,11 +92,12 @@ void require_same_bits(runner& r, const variant_source& v, const length_choice& 
              " than the file of that alone: please report this with the model");
 }
 
+constexpr std::size_t max_with_ones = 12;
+
 /// Values of the lengths for which a file is computed: the smallest, one between, and those with axes of one position,
 /// or of many such values some.
 std::vector<length_choice> computed_choices(const std::vector<chosen_length>& lengths,
                                             const std::vector<length_choice>& with_ones) {
-  constexpr std::size_t max_with_ones = 12;
   std::vector<length_choice> within;
   for (const length_choice& values : compared_choices(lengths))
     if (are_within(lengths, values)) within.push_back(values);
@@ -126,6 +127,11 @@ void check_lengths(const convert_options& o, const variant_source& v, const mode
     const auto whole = choose_engine("").open(file.bytes.data(), file.bytes.size(), 1, 0);
     require_same_bits(*whole, v, values, fixed, *alone, random_inputs(g, fixed.view, result.random, 0));
   }
+  if (const std::size_t ones = result.choices_with_ones.size(); ones > max_with_ones)
+    result.report["warnings"].push_back(
+        "at " + std::to_string(ones) + " values of the lengths an axis has one position, and " +
+        std::to_string(max_with_ones) + " of them were computed: where the model computes otherwise at another one, " +
+        "results are wrong there. A larger minimum has fewer of them");
   result.report["notes"].push_back("computed at " + std::to_string(computed.size() + 1) + " values of the lengths");
 }
 

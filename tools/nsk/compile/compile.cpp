@@ -138,11 +138,16 @@ void describe_transposes(const std::vector<named_plan>& plans, std::map<std::str
 void describe_lengths(const variant_source& v, const plan& p, compiled_file& file) {
   if (v.lengths.empty()) return;
   file.choices_with_ones = p.choices_with_ones;
-  const std::int64_t count = count_choices(v.lengths);
-  if (p.compared_choices == count)
+  const std::int64_t count = count_choices(v.lengths), ones = static_cast<std::int64_t>(p.choices_with_ones.size());
+  if (p.compared_choices == count && ones == 0)
     file.notes.push_back("all " + std::to_string(count) + " values of the lengths have this plan");
+  else if (p.compared_choices == count)
+    file.notes.push_back(
+        std::to_string(count - ones) + " of " + std::to_string(count) +
+        " values of the lengths have this plan; at the others an axis has one position, and they are " +
+        "known where they are computed");
   else
-    file.warnings.push_back("only " + std::to_string(p.compared_choices) + " of " + std::to_string(count) +
+    file.warnings.push_back("only " + std::to_string(p.compared_choices - ones) + " of " + std::to_string(count) +
                             " values of the lengths are known to have this plan: where the model computes otherwise " +
                             "at another one, results are wrong there. --bound NAME=MIN..MAX/STEP has fewer values");
 }
