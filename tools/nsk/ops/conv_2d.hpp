@@ -28,7 +28,7 @@ struct op_rules<op::conv_2d> : product_work {
     if (const overhang around = window_overhang(c.w, x.shape, y.shape); around.any())
       l.ask_border(x, axes[1], axes[2], halo_of(around));
 
-    const packed_panels& packed = l.packed_once(o, [&] {
+    const packed_panels& packed = packed_once(l, o, [&] {
       if (depthwise) return packed_panels(op_rules<op::depthwise_conv_2d>::pack(c));
       if (algorithm == conv_algorithm::direct) return packed_panels(pack_direct(c, channels / c.groups));
       const auto kernels =

@@ -36,7 +36,7 @@ struct op_rules<op::fully_connected> : product_work {
       t.strides.push_back(1);
     }
     const int weights =
-        constant_panels(l, o, l.packed_once(o, [&] { return packed_panels(pack(d)); }), {{d.outputs, d.depth}}, true);
+        constant_panels(l, o, packed_once(l, o, [&] { return packed_panels(pack(d)); }), {{d.outputs, d.depth}}, true);
     plan_step& s = l.step<op::fully_connected>(o, {tensors[1], weights}, tensors[0]);
     s.macs = count_of(y.shape) * d.depth;
     set_epilogue(l, s, o.post, o.post.residual == no_value ? -1 : tensors[2]);

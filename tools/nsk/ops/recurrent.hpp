@@ -22,7 +22,8 @@ struct op_rules<op::recurrent> {
     const view x = lines(0), h = lines(1);
     const bool is_lstm = r.kind == recurrent_kind::lstm;
     std::vector<int> inputs = {
-        plain(x, 0), constant_panels(l, o, l.packed_once(o, [&] { return packed_panels(pack(r)); }), matrices(r), true),
+        plain(x, 0),
+        constant_panels(l, o, packed_once(l, o, [&] { return packed_panels(pack(r)); }), matrices(r), true),
         plain(h, 1)};
     if (is_lstm) inputs.push_back(plain(lines(2), 2));
     if (!r.peephole.empty()) inputs.push_back(l.constant_floats(o.name + "#peephole", r.peephole));

@@ -115,7 +115,7 @@ class lowerer {
  public:
   /// With `orders_only` no value is granted a border or a place in another block: orders are still being found.
   lowerer(const program& p, const lower_options& o, std::map<int, decision> d, bool orders_only, packed_weights& packed)
-      : source(p), options(o), orders_only(orders_only), m_decisions(std::move(d)), m_packed(packed) {}
+      : source(p), options(o), orders_only(orders_only), packed(packed), m_decisions(std::move(d)) {}
   /// Lowers all operations by `rule`, and places inputs, outputs and states.
   plan run(void (*rule)(lowerer&, const operation&));
   const std::map<int, decision>& decisions() const { return m_decisions; }
@@ -123,16 +123,12 @@ class lowerer {
   const program& source;
   const lower_options& options;
   const bool orders_only;
+  packed_weights& packed;
   plan result;
   std::map<int, storage_root> roots;  ///< by storage
 
   // Values and storages: lowerer.cpp
 
-  /// The packed weights of `o`, which pack() makes in the first round.
-  template <class Pack>
-  const packed_panels& packed_once(const operation& o, Pack&& pack) {
-    return m_packed.once(static_cast<std::size_t>(&o - source.operations.data()), o, pack);
-  }
   const decision& decided(int v) const;
   decision& ask(int v) { return m_decisions[v]; }
   /// Storage for the result `v`, in `order` unless decided otherwise.
@@ -184,7 +180,6 @@ class lowerer {
   void place_states();
 
   std::map<int, decision> m_decisions;
-  packed_weights& m_packed;
   std::map<int, view> m_views;
   /// Constants that were laid out, by value and order: however many steps read one, it is there once.
   std::map<std::pair<int, axis_order>, std::shared_ptr<const std::vector<std::byte>>> m_laid;
@@ -193,6 +188,12 @@ class lowerer {
 /// The element type of the storage that a view shows.
 inline dtype type_of(const lowerer& l, const view& v) {
   return l.result.storages[static_cast<std::size_t>(v.storage)].type;
+}
+
+/// The packed weights of `o`, which pack() makes in the first round.
+template <class Pack>
+const packed_panels& packed_once(lowerer& l, const operation& o, Pack&& pack) {
+  return l.packed.once(static_cast<std::size_t>(&o - l.source.operations.data()), o, pack);
 }
 
 /// Lowers an operation that moves elements and computes nothing: transposition, reshape, slice, concatenation,
