@@ -27,7 +27,10 @@ struct invalid_case {
 
 const invalid_case invalid_cases[] = {
     {"a batch beside lengths", status_code::bad_lengths, [](plan_spec& p) { p.batch = test::policy_rows; }},
-    {"a minimum of nothing", status_code::bad_lengths, [](plan_spec& p) { p.lengths[0].minimum = 0; }},
+    {"a bound of nothing", status_code::bad_lengths,
+     [](plan_spec& p) {
+       p.lengths.push_back({"none", 0, 0});
+     }},
     {"a minimum beyond the bound", status_code::bad_lengths, [](plan_spec& p) { p.lengths[0].minimum = 7; }},
     {"a bound beyond the tensors", status_code::bad_lengths, [](plan_spec& p) { p.lengths[0].bound = 7; }},
     {"a bound below the tensors", status_code::bad_lengths, [](plan_spec& p) { p.lengths[0].bound = 5; }},
@@ -47,7 +50,14 @@ const invalid_case invalid_cases[] = {
      [](plan_spec& p) { follow(p, 1, 4, 1, 1, 2); }},
     {"a length that follows to another minimum", status_code::bad_lengths,
      [](plan_spec& p) { follow(p, 2, 3, 1, 1, 2); }},
-    {"a length that follows to nothing", status_code::bad_lengths, [](plan_spec& p) { follow(p, 0, 3, 1, 0, 2); }},
+    {"a length that follows from a second one that is absent", status_code::bad_lengths,
+     [](plan_spec& p) {
+       p.lengths.push_back({"", 2, 12, 1, 0, 1, 0, 1, 2});
+     }},
+    {"a sum with another bound", status_code::bad_lengths,
+     [](plan_spec& p) {
+       p.lengths.push_back({"", 2, 11, 1, 0, 1, 0, 1, 1});
+     }},
     {"a length below nothing", status_code::bad_lengths, [](plan_spec& p) { follow(p, 1, 4, 1, -2, 1); }},
     {"a product that overflows", status_code::bad_lengths,
      [](plan_spec& p) { follow(p, 1, 6, 0x80000000u, 0, 0x80000000u); }},

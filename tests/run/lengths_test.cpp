@@ -56,6 +56,66 @@ TEST_CASE("lengths: other names and values are refused, and the length stays") {
   CHECK(net.lengths()[0] == 3);
 }
 
+/// make_lengths() with a length that may be 0, and one that is twice that.
+test::plan_spec make_empty() {
+  test::plan_spec p = test::make_lengths();
+  p.lengths[0].minimum = 0;
+  p.lengths.push_back({"", 0, 2 * policy_rows, 1, 0, 1, 0, 1, 1});
+  return p;
+}
+
+TEST_CASE("lengths: with none a run is complete in every way to run, and later ones are as before") {
+  opened o(make_empty(), 2);
+  session net(o.model, o.memory.span());
+  REQUIRE_MESSAGE(net.status(), net.status().name());
+  REQUIRE(net.set_length("rows", 0));
+  CHECK(net.lengths()[1] == 0);
+  CHECK(net.input<float>(0).size() == 0);
+  CHECK(net.output<float>("mean").size() == 0);
+  for (int s = 0; s < net.step_count(); ++s) CHECK(net.tile_count(s) == 0);
+  test::ordered_jobs jobs;
+  const auto clock = [] { return nsk::microseconds{0}; };
+  const auto completes = [](auto&& slice) {
+    int slices = 1;
+    while (!slice() && slices < 100) ++slices;
+    return slices < 100;
+  };
+  net.run();
+  net.run(jobs);
+  CHECK(completes([&] { return net.run_for(nsk::microseconds{1}, clock); }));
+  CHECK(completes([&] { return net.run_for(nsk::microseconds{1}, clock, jobs); }));
+  CHECK(completes([&] { return net.run_for(nsk::work{0}); }));
+  CHECK(completes([&] { return net.run_for(nsk::work{1}, jobs); }));
+  CHECK(jobs.calls == 0);
+  const auto of_three = [](const test::plan_spec& plan, bool after_none) {
+    return bits_after(plan, 3, [&](session& s) {
+      if (after_none && s.set_length("rows", 0)) s.run();
+      s.seed(0);
+      return s.set_length("rows", 3);
+    });
+  };
+  CHECK(of_three(make_empty(), true) == of_three(test::make_lengths(), false));
+}
+
+TEST_CASE("lengths: a step that reads an empty tensor does nothing") {
+  test::plan_spec p = test::make_lengths();
+  const std::uint32_t end = static_cast<std::uint32_t>(p.steps.size());
+  p.lengths.push_back({"columns", 0, 7});
+  const std::uint32_t x = p.add_input("line", {1, 7}, end + 1);
+  const std::uint32_t y = p.add_output("largest", {1, 1}, end, end + 1);
+  for (test::buffer_spec& b : p.buffers)
+    if (b.last_step == end && b.storage == test::format::Storage::output) b.last_step = end + 1;
+  p.tensors[x].terms = {test::format::Term(1, 1, 1, test::no_length, test::no_length),
+                        test::format::Term(1, 6, 1, test::no_length, test::no_length)};
+  p.add_step(test::format::Operator::Reduce, {x}, y, "largest");
+  opened o(p);
+  session net(o.model, o.memory.span());
+  REQUIRE_MESSAGE(net.status(), net.status().name() << " at " << net.status().where());
+  REQUIRE(net.set_length("columns", 0));
+  CHECK(net.tile_count(static_cast<int>(end)) == 0);
+  net.run();
+}
+
 TEST_CASE("lengths: those that follow from others, and steps") {
   test::plan_spec p = test::make_lengths();
   p.lengths[0] = {"rows", 2, policy_rows, 2};

@@ -28,20 +28,25 @@ class length_view {
   std::int32_t bound() const { return static_cast<std::int32_t>(m_length->bound()); }
   /// The caller chooses multiples of it.
   std::int32_t step() const { return static_cast<std::int32_t>(m_length->step()); }
-  /// Number of the length that it follows from.
-  std::uint32_t source() const { return m_length->of(); }
-  /// Its value where its source is `n`.
-  std::int32_t following(std::int32_t n) const {
-    return static_cast<std::int32_t>((n * std::int64_t{m_length->times()} + m_length->plus()) / m_length->divide());
+  /// Whether the lengths that it follows from are among the first `count`.
+  bool follows_earlier(std::uint32_t count) const { return m_length->of() < count && m_length->also() <= count; }
+  /// Its value for those of the lengths before it.
+  std::int32_t following(length_values before) const {
+    return static_cast<std::int32_t>(sum(before) / m_length->divide());
   }
-  /// Whether following(n) is `expected`, and was computed without overflow; of files that are not verified.
-  bool follows_within(std::int32_t n, std::int32_t expected) const {
+  /// Whether following() is `expected`, and was computed without overflow; of files that are not verified.
+  bool follows_within(length_values before, std::int32_t expected) const {
     if (m_length->times() > 0xffff || m_length->divide() > 0x7fffffff) return false;
-    const std::int64_t sum = n * std::int64_t{m_length->times()} + m_length->plus();
-    return sum >= 0 && sum / m_length->divide() == expected;
+    const std::int64_t n = sum(before);
+    return n >= 0 && n / m_length->divide() == expected;
   }
 
  private:
+  std::int64_t sum(length_values before) const {
+    const std::int64_t second = m_length->also() == 0 ? 0 : before[m_length->also() - 1];
+    return before[m_length->of()] * std::int64_t{m_length->times()} + second + m_length->plus();
+  }
+
   const format::Length* m_length;
 };
 

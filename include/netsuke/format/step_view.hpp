@@ -40,8 +40,16 @@ class step_view {
     const tensor_view y = output().view(nullptr, lengths);
     return tile_space_of(y.shape, y.rank);
   }
+  /// None where a tensor of the step is empty.
   int tile_count(length_values lengths) const {
-    return lengths ? static_cast<int>(tile_grid_of(space(lengths), tile()).count()) : tile_count();
+    if (!lengths) return tile_count();
+    return has_empty(lengths) ? 0 : static_cast<int>(tile_grid_of(space(lengths), tile()).count());
+  }
+  /// Whether an input or the output has no elements in a run of these lengths: such a step does nothing.
+  bool has_empty(length_values lengths) const {
+    bool empty = output().is_empty(lengths);
+    for (int i = 0; i < input_count() && !empty; ++i) empty = input(i).is_empty(lengths);
+    return empty;
   }
 
   /// Returns the parameters of the step's operator, which must be `O`.

@@ -411,7 +411,7 @@ class session {
       const step_view s = m_variant.step(m_step);
       const std::uint64_t of_tile = impl::work_of(s) / static_cast<std::uint64_t>(s.tile_count());
       const std::int32_t count = tiles_of(s), taken = left.take(of_tile, count - m_tile, !any);
-      if (taken == 0) return false;
+      if (taken == 0 && count > m_tile) return false;
       const std::int32_t end = m_tile + taken;
       traced([&] { run_tiles(s, m_tile, end); });
       if (!advance(end, count)) return false;

@@ -106,15 +106,18 @@ class Lines(Network):
         return self.op("Add", x, self.op("Mul", self.op("Cast", self.op("ArgMax", x, axis=1, keepdims=1), to=1), self.constant(0.01)))
 
     def draw(self):
-        x = "x"
+        x, past = "x", {}
+        if self.random.integers(3) == 0:  # what came before stands in front
+            x, past = self.op("Concat", self.input("past", [1, "past", self.width]), x, axis=1), {"past": "0..7"}
         for _ in range(int(self.random.integers(2, 7))):
             x = self.layer(str(self.random.choice(self.LAYERS)), x)
         bound = max(int(self.random.choice([9, 20, 33, 48])), self.minimum + 7)
         low, middle = self.minimum, (self.minimum + bound) // 2
-        return x, {"time": f"{low}..{bound}"}, [{"time": n} for n in sorted({low, low + 1, middle, bound - 1, bound})]
+        values = {"time": sorted({low, low + 1, middle, bound - 1, bound}), **({"past": (0, 1, 6)} if past else {})}
+        return x, {"time": f"{low}..{bound}", **past}, choices_of(values)
 
-    def shape(self, chosen):
-        return 1, chosen["time"], self.given
+    def shapes(self, chosen):
+        return {name: (1, n, self.given) for name, n in zip(("x", "past"), (chosen["time"], chosen.get("past"))) if n is not None}
 
 
 class Images(Network):
@@ -187,8 +190,8 @@ class Images(Network):
         values = choices_of({"height": (16, height), "width": (16, width), "batch": (1, batch)})
         return x, {"height": f"16..{height}/8", "width": f"16..{width}/8", "batch": f"{batch}"}, values[::2] + values[-1:]
 
-    def shape(self, chosen):
-        return chosen["batch"], 3, chosen["height"], chosen["width"]
+    def shapes(self, chosen):
+        return {"x": (chosen["batch"], 3, chosen["height"], chosen["width"])}
 
 
 def compare(net, name, folder):
@@ -205,13 +208,17 @@ def compare(net, name, folder):
         return
     counts["converted"] += 1
     for chosen in values:
-        x = np.random.default_rng(len(failures)).normal(0, 1, net.shape(chosen)).astype(np.float32)
-        wanted = session.run(None, {"x": x})[0]
-        np.save(folder / "x.npy", x)
-        done = nsk("run", file, "--input", f"x={folder / 'x.npy'}", "--output-dir", folder / "out", *[o for length, n in chosen.items() for o in ("--length", f"{length}={n}")])
+        random = np.random.default_rng(len(failures))
+        given = {name: random.normal(0, 1, shape).astype(np.float32) for name, shape in net.shapes(chosen).items()}
+        wanted = session.run(None, given)[0]
+        shapes = [o for name, x in given.items() for o in ("--input", f"{name}={'x'.join(map(str, x.shape))}")]
+        given = {name: x for name, x in given.items() if x.size}
+        for name, x in given.items():
+            np.save(folder / f"{name}.npy", x)
+        done = nsk("run", file, *[o for name in given for o in ("--input", f"{name}={folder / f'{name}.npy'}")], "--output-dir", folder / "out", *[o for length, n in chosen.items() for o in ("--length", f"{length}={n}")])
         got = np.load(folder / "out" / f"{result}.npy") if done.returncode == 0 else None
-        nsk("convert", source, "-o", alone, "--no-check", "--quiet", *options, "--input", f"x={'x'.join(map(str, x.shape))}")
-        exact = results_of(alone, {"x": x}, folder)(result)
+        nsk("convert", source, "-o", alone, "--no-check", "--quiet", *options, *shapes)
+        exact = results_of(alone, given, folder)(result)
         same = got is not None and got.tobytes() == exact.tobytes()
         counts["other bits"] += not same
         amplified = error_of(exact, wanted) > TOLERANCE  # by the file of this length alone too

@@ -74,64 +74,85 @@ void require_own_rows(const std::vector<variant_source>& variants) {
           "which may take minutes and gigabytes, or --no-check");
 }
 
-/// Refuses a file that computes other bits with its lengths set than the file of those lengths does.
-void require_same_bits(runner& r, const variant_source& v, const length_choice& values, const model_file& fixed,
-                       runner& alone, const std::map<std::string, array>& inputs) {
-  const variant_view one = fixed.view.variant();
+/// Refuses a file that computes other bits with its lengths set than the file of those lengths, which is `fixed`, does.
+/// That has the ports with elements.
+void require_same_bits(runner& r, const model_file& file, const variant_source& v, const length_choice& values,
+                       const model_file& fixed, runner& alone, const std::map<std::string, array>& inputs) {
+  const variant_view all = file.view.variant(), one = fixed.view.variant();
   for (std::size_t i = 0; i < values.size(); ++i) r.set_length(v.lengths[i].name, static_cast<int>(values[i]));
   give_inputs(alone, one, inputs);
-  for (int i = 0; i < one.input_count(); ++i) std::memcpy(r.input(i), alone.input(i), one.input(i).bytes());
+  for (int i = 0; i < one.input_count(); ++i)
+    std::memcpy(r.input(all.find_input(one.input(i).name())), alone.input(i), one.input(i).bytes());
   for (runner* const each : {&r, &alone}) {
     each->reset();
     each->seed(1);
     each->run();
   }
   for (int i = 0; i < one.output_count(); ++i)
-    if (std::memcmp(r.output(i), alone.output(i), one.output(i).bytes()) != 0)
+    if (std::memcmp(r.output(all.find_output(one.output(i).name())), alone.output(i), one.output(i).bytes()) != 0)
       refuse("output '" + std::string(one.output(i).name()) + "' has other bits with " + text_of(v.lengths, values) +
              " than the file of that alone: please report this with the model");
 }
 
-constexpr std::size_t max_with_ones = 12;
+/// The graph of a file of some values of the lengths: inputs without elements are none of its.
+graph without_empty_inputs(graph g) {
+  const auto is_empty = [&](value_id v) { return count_of(g.at(v).shape) == 0; };
+  g.inputs.erase(std::remove_if(g.inputs.begin(), g.inputs.end(), is_empty), g.inputs.end());
+  return g;
+}
 
-/// Values of the lengths for which a file is computed: the smallest, one between, and those with axes of one position,
-/// or of many such values some.
+/// Values of the lengths for which a file is computed: the smallest, one between, and those of which nothing is known.
 std::vector<length_choice> computed_choices(const std::vector<chosen_length>& lengths,
-                                            const std::vector<length_choice>& with_ones) {
+                                            const std::vector<length_choice>& unknown) {
   std::vector<length_choice> within;
   for (const length_choice& values : compared_choices(lengths))
     if (are_within(lengths, values)) within.push_back(values);
   std::vector<length_choice> computed = {within.back(), within[within.size() / 2]};
-  const std::size_t count = std::min(with_ones.size(), max_with_ones);
-  for (std::size_t i = 0; i < count; ++i) computed.push_back(with_ones[i * with_ones.size() / count]);
+  computed.insert(computed.end(), unknown.begin(), unknown.end());
   std::sort(computed.begin(), computed.end());
   computed.erase(std::unique(computed.begin(), computed.end()), computed.end());
   return computed;
 }
 
+std::map<std::string, std::int64_t> named(const std::vector<chosen_length>& lengths, const length_choice& values) {
+  std::map<std::string, std::int64_t> result;
+  for (std::size_t i = 0; i < lengths.size(); ++i) result[lengths[i].name] = values[i];
+  return result;
+}
+
+/// Refuses a file whose steps do not fit each other at one of the values of its lengths for which nothing was lowered;
+/// of very many, it looks at some.
+void require_short_lengths(const std::vector<chosen_length>& lengths, const model_file& file,
+                           const std::vector<length_choice>& choices) {
+  constexpr std::size_t many = 256;
+  const std::size_t count = std::min(choices.size(), many);
+  for (std::size_t i = 0; i < count; ++i) {
+    const length_choice& values = choices[i * choices.size() / count];
+    try {
+      static_cast<void>(fixed_to(file, named(lengths, values), "the plan with " + text_of(lengths, values)));
+    } catch (const error& e) {
+      refuse("the lengths of --bound cannot be in one file: " + std::string(e.what()) +
+             ". A larger minimum has no such value");
+    }
+  }
+}
+
 /// Compares a file with lengths with its source for some of their values.
 void check_lengths(const convert_options& o, const variant_source& v, const model_file& file, progress_line& progress,
                    conversion& result) {
-  const std::vector<length_choice> computed = computed_choices(v.lengths, result.choices_with_ones);
+  const std::vector<length_choice> computed = computed_choices(v.lengths, result.unknown_choices);
   for (const length_choice& values : computed) {
-    std::map<std::string, std::int64_t> named;
-    for (std::size_t i = 0; i < v.lengths.size(); ++i) named[v.lengths[i].name] = values[i];
-    const model_file fixed = fixed_to(file, named, o.output);
+    const model_file fixed = fixed_to(file, named(v.lengths, values), o.output);
     const auto alone = choose_engine("").open(fixed.bytes.data(), fixed.bytes.size(), 1, 0);
-    const graph g = v.at(values).g;
+    const graph g = without_empty_inputs(v.at(values).g);
     comparison_report found = compare_on_random(
         g, fixed.view, *alone, result.random, {}, [&](const std::string& what) { progress.show(what); }, 0,
         o.check ? all_elements : sampled_elements);
     if (!result.comparison || found.prevails_over(*result.comparison, conversion_tolerance))
       result.comparison = std::move(found);
     const auto whole = choose_engine("").open(file.bytes.data(), file.bytes.size(), 1, 0);
-    require_same_bits(*whole, v, values, fixed, *alone, random_inputs(g, fixed.view, result.random, 0));
+    require_same_bits(*whole, file, v, values, fixed, *alone, random_inputs(g, fixed.view, result.random, 0));
   }
-  if (const std::size_t ones = result.choices_with_ones.size(); ones > max_with_ones)
-    result.report["warnings"].push_back(
-        "at " + std::to_string(ones) + " values of the lengths an axis has one position, and " +
-        std::to_string(max_with_ones) + " of them were computed: where the model computes otherwise at another one, " +
-        "results are wrong there. A larger minimum has fewer of them");
   result.report["notes"].push_back("computed at " + std::to_string(computed.size() + 1) + " values of the lengths");
 }
 
@@ -187,7 +208,12 @@ void compare_with_source(const convert_options& o, const std::vector<variant_sou
   result.random.ranges = recorded_ranges(file.view);
   result.check_declined = check_declined(o, file.view);
   if (!result.check_declined.empty() && !o.skips_check) require_own_rows(variants);
+  require_short_lengths(variants[0].lengths, file, result.short_choices);
   if (result.check_declined.empty()) check_conversion(o, variants, file, progress, result);
+  for (const length_choice& values : result.comparison ? std::vector<length_choice>() : result.unknown_choices)
+    result.report["warnings"].push_back("with " + text_of(variants[0].lengths, values) + " an axis has one position " +
+                                        "or none, and the model other nodes or numbers: results may be wrong there. " +
+                                        "--check computes it");
 }
 
 std::string check_text(const convert_options& o, const conversion& c) {

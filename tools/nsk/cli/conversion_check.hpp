@@ -26,8 +26,9 @@ struct conversion {
   std::optional<comparison_report> comparison;
   std::string check_declined;  ///< why there is no comparison
   double check_seconds = 0;
-  random_choice random;                          ///< the inputs of the comparison
-  std::vector<length_choice> choices_with_ones;  ///< compiled_file::choices_with_ones
+  random_choice random;                        ///< the inputs of the comparison
+  std::vector<length_choice> short_choices;    ///< compiled_file::short_choices
+  std::vector<length_choice> unknown_choices;  ///< compiled_file::unknown_choices
 
   const std::vector<std::byte>& written() const { return small.empty() ? bytes : small; }
 };
@@ -36,7 +37,8 @@ struct conversion {
 /// hold.
 std::vector<std::byte> with_check_vectors(const model_file& file, const std::vector<variant_source>& variants);
 
-/// Compares every variant with its source on random inputs, unless the options or the model's size forbid it. Refuses
+/// Compares every variant with its source on random inputs, unless the options or the model's size forbid it. Refuses a
+/// file whose steps do not fit each other at lengths for which nothing was lowered (compiled_file::short_choices), and
 /// rows that other lengths add where they are not compared and no option said so.
 void compare_with_source(const convert_options& o, const std::vector<variant_source>& variants, const model_file& file,
                          progress_line& progress, conversion& result);

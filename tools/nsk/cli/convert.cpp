@@ -109,7 +109,8 @@ void make_file(const convert_options& o, bool fewer_bytes, std::vector<variant_s
   else
     compiled.file = compile_file(variants, options);
   result.bytes = std::move(compiled.file.bytes);
-  result.choices_with_ones = std::move(compiled.file.choices_with_ones);
+  result.short_choices = std::move(compiled.file.short_choices);
+  result.unknown_choices = std::move(compiled.file.unknown_choices);
   if (o.embed_check) result.bytes = with_check_vectors(open_model(result.bytes, o.output), variants);
   if (o.small || fewer_bytes) result.small = shrink(result.bytes, compiled.file.kernels);
   if (!o.small && !pays_to_expand(result.small.size(), result.bytes.size())) result.small.clear();

@@ -172,7 +172,7 @@ variant_source read_variant(const source_options& o, const wanted_variant& wante
   inputs.constants = parse_constants(o.constants);
   v.lengths = take_lengths(v.g, o, inputs);
   const auto source = v.lengths.empty() ? nullptr : std::make_shared<const graph>(v.g);
-  if (!v.lengths.empty()) set_axes(v.g, v.lengths, compared_choices(v.lengths)[0]);
+  if (!v.lengths.empty()) set_axes(v.g, v.lengths, bounds_of(v.lengths));
   inputs.trusted = o.trusted;
   inputs.dequantize = o.dequantize;
   const bool fixed = o.batch != 0 && give_rows(v, inputs, o.batch);

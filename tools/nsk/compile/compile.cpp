@@ -137,19 +137,19 @@ void describe_transposes(const std::vector<named_plan>& plans, std::map<std::str
 /// Says for how many values of its lengths a plan is known to be the right one.
 void describe_lengths(const variant_source& v, const plan& p, compiled_file& file) {
   if (v.lengths.empty()) return;
-  file.choices_with_ones = p.choices_with_ones;
-  const std::int64_t count = count_choices(v.lengths), ones = static_cast<std::int64_t>(p.choices_with_ones.size());
-  if (p.compared_choices == count && ones == 0)
+  file.short_choices = p.short_choices;
+  file.unknown_choices = p.unknown_choices;
+  const std::int64_t count = count_choices(v.lengths), unknown = static_cast<std::int64_t>(p.unknown_choices.size());
+  const std::string known = std::to_string(p.compared_choices - unknown) + " of " + std::to_string(count);
+  if (p.compared_choices != count)
+    file.warnings.push_back("only " + known + " values of the lengths are known to have this plan: where the model " +
+                            "computes otherwise at another one, results are wrong there. " +
+                            "--bound NAME=MIN..MAX/STEP has fewer values");
+  else if (unknown == 0)
     file.notes.push_back("all " + std::to_string(count) + " values of the lengths have this plan");
-  else if (p.compared_choices == count)
-    file.notes.push_back(
-        std::to_string(count - ones) + " of " + std::to_string(count) +
-        " values of the lengths have this plan; at the others an axis has one position, and they are " +
-        "known where they are computed");
   else
-    file.warnings.push_back("only " + std::to_string(p.compared_choices - ones) + " of " + std::to_string(count) +
-                            " values of the lengths are known to have this plan: where the model computes otherwise " +
-                            "at another one, results are wrong there. --bound NAME=MIN..MAX/STEP has fewer values");
+    file.notes.push_back(known + " values of the lengths have this plan; at the others an axis has one position or " +
+                         "none, and they are known where they are computed");
 }
 
 compiled compile_with(const lowerings& how, const std::vector<variant_source>& variants,
@@ -197,7 +197,7 @@ compiled_file compile_file(const std::vector<variant_source>& variants, const co
     opened = result.opens();
   }
   require_opened(opened, result);
-  compiled_file file{std::move(result.file), std::move(result.pool.kernels), {}, {}, {}};
+  compiled_file file{std::move(result.file), std::move(result.pool.kernels), {}, {}, {}, {}};
   for (std::size_t i = 0; i < variants.size(); ++i) describe_lengths(variants[i], result.plans[i].layout, file);
   return file;
 }

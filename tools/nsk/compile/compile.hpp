@@ -62,8 +62,9 @@ struct variant_source {
 struct compiled_file {
   std::vector<std::byte> bytes;
   winograd_kernels kernels;
-  std::vector<std::string> notes, warnings;      ///< on lengths, for people
-  std::vector<length_choice> choices_with_ones;  ///< values of the lengths that are known to be right when computed
+  std::vector<std::string> notes, warnings;    ///< on lengths, for people
+  std::vector<length_choice> short_choices;    ///< values of the lengths with axes of one position or none
+  std::vector<length_choice> unknown_choices;  ///< values of the lengths that are known when they are computed
 };
 
 /// Canonicalises, fuses, lowers, tiles, plans memory and writes every variant; constants are shared between them.

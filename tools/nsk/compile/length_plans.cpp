@@ -8,6 +8,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "lengths/compare_graphs.hpp"
 #include "lengths/follow.hpp"
 #include "passes/shuffle/shuffle.hpp"
 
@@ -39,7 +40,11 @@ void share_constants(plan& p, const plan& with) {
 class length_plans {
  public:
   length_plans(const program& p, const variant_source& v, const lower_options& lowering, const compile_options& options)
-      : m_program(p), m_variant(v), m_lowering(lowering), m_options(options) {
+      : m_program(p),
+        m_variant(v),
+        m_lowering(lowering),
+        m_options(options),
+        m_graphs(v.lengths, bounds_of(v.lengths), v.g) {
     m_lowering.splits_reductions = false;
     m_bounds = lowered(p, v, m_lowering, options, &m_bounds_borders, &m_packed);
     for (const plan_step& s : m_bounds.steps)
@@ -48,20 +53,23 @@ class length_plans {
     for (const value& x : v.g.values) m_shapes.emplace(x.name, &x.shape);
   }
 
+  /// Adds the plan of some values, unless an axis has one position or none then.
   void add(const length_choice& values) {
+    const variant_source v = m_variant.at(values);
+    if (has_short_axes(values, v.g)) return;
     value_borders own;
-    if (std::optional<plan> layout = plan_of(values, own)) {
-      widen(m_widest, own);
-      m_others.push_back({values, std::move(*layout)});
-      m_borders.push_back(std::move(own));
-    }
+    m_others.push_back({values, plan_of(v, own)});
+    widen(m_widest, own);
+    m_borders.push_back(std::move(own));
+    m_alike = m_graphs.add(values, v.g) && m_alike;
   }
 
   /// The plan of the bounds, with the terms with which it is each of the others.
   plan joined() {
     m_lowering.min_borders = m_widest;
     for (std::size_t i = 0; i < m_others.size(); ++i)
-      if (!same_borders(m_borders[i], m_widest)) m_others[i].layout = *plan_of(m_others[i].values, m_borders[i]);
+      if (!same_borders(m_borders[i], m_widest))
+        m_others[i].layout = plan_of(m_variant.at(m_others[i].values), m_borders[i]);
     if (!same_borders(m_bounds_borders, m_widest))
       m_bounds = lowered(m_program, m_variant, m_lowering, m_options, &m_bounds_borders, &m_packed);
     plan layout = m_bounds;
@@ -69,9 +77,9 @@ class length_plans {
     return layout;
   }
 
-  /// The first value, in an order that scatters them, of which `layout` is not the plan. Sets plan::compared_choices
-  /// where there is none.
-  std::optional<length_choice> find_other(plan& layout) const {
+  /// The first value, in an order that scatters them, of which `layout` is not the plan. Where there is none, says how
+  /// many were compared, and which are not known.
+  std::optional<length_choice> find_other(plan& layout) {
     const std::vector<chosen_length>& lengths = m_variant.lengths;
     const std::int64_t count = count_choices(lengths), tried = std::min(count, affordable_choices(layout));
     std::int64_t stride = count / 8 * 5 + 1;
@@ -81,18 +89,21 @@ class length_plans {
       number = (number + stride) % count;
       const length_choice values = choice_at(lengths, number);
       if (is_compared(values)) continue;
-      value_borders own;
-      std::optional<plan> lowered = plan_of(values, own);
-      if (!lowered) {
-        layout.choices_with_ones.push_back(values);
+      const variant_source v = m_variant.at(values);
+      if (has_short_axes(values, v.g)) {
+        require_full_outputs(layout, lengths, values);
+        layout.short_choices.push_back(values);
+        see_short(layout, values, v.g);
         continue;
       }
+      value_borders own;
+      const plan_of_choice other{values, plan_of(v, own)};
       if (!same_borders(own, m_widest)) return values;
-      const plan_of_choice other{values, std::move(*lowered)};
       require_alike(layout, other, lengths);
       if (!follows(layout, other)) return values;
     }
     layout.compared_choices = tried;
+    if (!layout.short_choices.empty()) require_shown_quotients(layout);
     return {};
   }
 
@@ -107,6 +118,23 @@ class length_plans {
     return std::clamp<std::int64_t>(std::llround(seconds / each), min_choices, max_choices);
   }
 
+  /// Looks at the graph of a value for which nothing is lowered: it must be that of the bounds, or like graphs that are
+  /// computed. Notes it as one of these where it is not, up to some number.
+  void see_short(plan& layout, const length_choice& values, const graph& g) {
+    constexpr std::size_t max_unknown = 16, min_computed = 3;
+    if (m_alike && m_graphs.has(values, g)) return;
+    const auto is_known = [&](graph_family& f) { return f.size() >= min_computed && f.has(values, g); };
+    if (std::any_of(m_short_graphs.begin(), m_short_graphs.end(), is_known)) return;
+    if (layout.unknown_choices.size() == max_unknown)
+      refuse_length("with " + text_of(m_variant.lengths, values) + ", and " + std::to_string(max_unknown) +
+                    " other values, an axis has one position or none, and the model has other nodes or numbers than " +
+                    "for more of them. A larger minimum has no such axes");
+    layout.unknown_choices.push_back(values);
+    const auto takes = [&](graph_family& f) { return f.add(values, g); };
+    if (std::none_of(m_short_graphs.begin(), m_short_graphs.end(), takes))
+      m_short_graphs.emplace_back(m_variant.lengths, values, g);
+  }
+
   bool is_compared(const length_choice& values) const {
     for (std::size_t i = 0; i < values.size(); ++i)
       if (values[i] != m_variant.lengths[i].bound)
@@ -115,21 +143,19 @@ class length_plans {
     return true;
   }
 
-  /// Whether an axis has one position that has more at the bounds.
-  bool has_ones(const graph& g) const {
+  /// Whether an axis has one position, or none, that has more at the bounds. Lowering joins such axes with others: what
+  /// the plan of the bounds does for more positions it does for one, where the graph computes the same there.
+  bool has_short_axes(const length_choice& values, const graph& g) const {
+    if (std::find(values.begin(), values.end(), 0) != values.end()) return true;
     return std::any_of(g.values.begin(), g.values.end(), [&](const value& v) {
       const auto found = m_shapes.find(v.name);
       if (found == m_shapes.end() || found->second->size() != v.shape.size()) return false;
       return !std::equal(v.shape.begin(), v.shape.end(), found->second->begin(),
-                         [](std::int64_t n, std::int64_t bound) { return n != 1 || bound == 1; });
+                         [](std::int64_t n, std::int64_t bound) { return n > 1 || bound <= 1; });
     });
   }
 
-  /// The plan for some values. Nothing where an axis has one position then: lowering joins such axes with others, and
-  /// what the plan of the bounds does for more positions it does for one.
-  std::optional<plan> plan_of(const length_choice& values, value_borders& borders) const {
-    const variant_source v = m_variant.at(values);
-    if (has_ones(v.g)) return {};
+  plan plan_of(const variant_source& v, value_borders& borders) const {
     program p = program_of(v, byte_kernels::present, &m_variant.g);
     read_before_shuffles(p);
     packed_weights packed(m_program, m_packed);
@@ -146,6 +172,9 @@ class length_plans {
   plan m_bounds;
   packed_weights m_packed;  ///< for the bounds
   std::vector<plan_of_choice> m_others;
+  graph_family m_graphs;  ///< of the bounds and of the others
+  bool m_alike = true;    ///< those have the same nodes
+  std::vector<graph_family> m_short_graphs;
   value_borders m_bounds_borders, m_widest;
   std::vector<value_borders> m_borders;  ///< of the others
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include "edit/parts.hpp"
+#include "edit/table.hpp"
 #include "errors.hpp"
 #include "suggest.hpp"
 
@@ -11,9 +12,6 @@ namespace {
 
 constexpr std::uint64_t alignment = 64, pad = 64;
 
-std::uint64_t number(const table_json& object, const char* field) {
-  return object.count(field) != 0 ? object[field].get<std::uint64_t>() : 0;
-}
 bool is_in(const table_json& object, const char* storage) {
   return object.count("storage") != 0 && object["storage"] == storage;
 }
@@ -32,42 +30,6 @@ place find_producer(const table_json& variant, const std::string& name) {
       known.push_back(variant["tensors"][output.get<std::size_t>()]["name"]);
   refuse("no step computes a tensor named '" + name + "'; nsk json lists tensors and the steps that write them." +
          did_you_mean(name, known));
-}
-
-/// Keeps the items that `used` marks and returns their new numbers.
-std::vector<std::size_t> keep(table_json& list, const std::vector<bool>& used) {
-  table_json kept = table_json::array();
-  std::vector<std::size_t> number(list.size());
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    number[i] = kept.size();
-    if (used[i]) kept.push_back(list[i]);
-  }
-  list = kept;
-  return number;
-}
-
-/// Calls f(index) for every reference to a tensor.
-template <class F>
-void for_each_reference(table_json& variant, F&& f) {
-  for (table_json& step : variant["steps"])
-    for (const char* list : {"inputs", "outputs"})
-      if (step.count(list) != 0)
-        for (table_json& index : step[list]) f(index);
-  for (const char* list : {"inputs", "outputs"})
-    for (table_json& port : variant[list]) {
-      if (port.count("tensor") == 0) port["tensor"] = 0u;
-      f(port["tensor"]);
-    }
-}
-
-void drop_unused(table_json& variant) {
-  std::vector<bool> tensors(variant["tensors"].size()), buffers(variant["buffers"].size());
-  for_each_reference(variant, [&](table_json& index) { tensors[index.get<std::size_t>()] = true; });
-  const std::vector<std::size_t> tensor_number = keep(variant["tensors"], tensors);
-  for_each_reference(variant, [&](table_json& index) { index = tensor_number[index.get<std::size_t>()]; });
-  for (const table_json& t : variant["tensors"]) buffers[number(t, "buffer")] = true;
-  const std::vector<std::size_t> buffer_number = keep(variant["buffers"], buffers);
-  for (table_json& t : variant["tensors"]) t["buffer"] = buffer_number[number(t, "buffer")];
 }
 
 /// Appends a dense copy of a tensor as output 0: its buffer, tensor, step and port.

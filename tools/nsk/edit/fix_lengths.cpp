@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <netsuke/run/impl/run_lengths.hpp>
 #include "edit/parts.hpp"
+#include "edit/table.hpp"
 #include "errors.hpp"
 #include "suggest.hpp"
 
@@ -39,6 +40,7 @@ table_json list_of(const T* numbers, int count) {
 void fix_tensor(table_json& table, const tensor_info& t, length_values lengths) {
   if (table.count("terms") == 0) return;
   table.erase("terms");
+  if (t.is_empty(lengths)) return;  // it goes
   static std::byte origin{};
   const tensor_view v = t.view(&origin, lengths);
   table["shape"] = list_of(v.shape, v.rank);
@@ -81,6 +83,32 @@ void end_tables(model_parts& parts, int variant, const variant_view& v, length_v
   }
 }
 
+/// Removes ports without elements. What they were is unused then.
+void drop_empty_ports(table_json& variant, const char* list, const char* storage, const std::vector<bool>& used) {
+  const std::vector<std::size_t> place = keep(variant[list], used);
+  for (table_json& b : variant["buffers"])
+    if (b.count("storage") != 0 && b["storage"] == storage) b["index"] = place[number(b, "index")];
+}
+
+/// Removes what does nothing where lengths are 0: ports without elements, and steps with an empty tensor.
+void drop_empty(table_json& variant, const variant_view& v, length_values lengths) {
+  std::vector<bool> inputs, outputs, steps;
+  for (int i = 0; i < v.input_count(); ++i) inputs.push_back(!v.input(i).tensor().is_empty(lengths));
+  for (int i = 0; i < v.output_count(); ++i) outputs.push_back(!v.output(i).tensor().is_empty(lengths));
+  for (int i = 0; i < v.step_count(); ++i) steps.push_back(!v.step(i).has_empty(lengths));
+  drop_empty_ports(variant, "inputs", "input", inputs);
+  drop_empty_ports(variant, "outputs", "output", outputs);
+  std::vector<std::size_t> before = keep(variant["steps"], steps);
+  before.push_back(variant["steps"].size());
+  drop_unused(variant);
+  const std::size_t end = steps.size();
+  for (table_json& b : variant["buffers"]) {
+    const std::size_t first = number(b, "first_step"), last = number(b, "last_step");
+    b["first_step"] = before[first];
+    b["last_step"] = last >= end ? before[end] : std::max<std::size_t>(before[last + 1], before[first] + 1) - 1;
+  }
+}
+
 }
 
 void fix_lengths(model_parts& parts, const model& m, const std::map<std::string, std::int64_t>& values) {
@@ -100,7 +128,10 @@ void fix_lengths(model_parts& parts, const model& m, const std::map<std::string,
     for (int s = 0; s < v.step_count(); ++s)
       table["steps"][static_cast<std::size_t>(s)]["tile"]["count"] =
           static_cast<std::uint64_t>(v.step(s).tile_count(lengths));
-    if (lengths != nullptr) end_tables(parts, i, v, lengths);
+    if (lengths != nullptr) {
+      end_tables(parts, i, v, lengths);
+      drop_empty(table, v, lengths);
+    }
     table.erase("lengths");
     if (lengths != nullptr) table.erase("checks");
   }

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <set>
 
 #include "errors.hpp"
+#include "lengths/number_terms.hpp"
 #include "write/params.hpp"
 
 namespace nsk::tool {
@@ -113,27 +115,44 @@ std::int64_t number_of(const plan_tensor& t, int number) {
   return t.strides[static_cast<std::size_t>(number - impl::first_stride_number)];
 }
 
-std::vector<std::int64_t> values_of(const std::vector<plan_length>& lengths, const length_choice& chosen) {
-  std::vector<std::int64_t> values = chosen;
-  for (std::size_t i = values.size(); i < lengths.size(); ++i) {
-    const plan_length& l = lengths[i];
-    values.push_back((l.times * values[static_cast<std::size_t>(l.of)] + l.plus) / l.divide);
-  }
-  return values;
-}
-
 std::int64_t number_at(const plan_tensor& t, int number, const std::vector<std::int64_t>& values) {
   std::int64_t sum = 0;
   bool follows_lengths = false;
   for (const plan_term& x : t.terms) {
     if (x.number != number) continue;
-    std::int64_t product = x.coefficient;
-    for (const int l : {x.a, x.b, x.c})
-      if (l != impl::no_length) product *= values[static_cast<std::size_t>(l)];
-    sum += product;
+    sum += value_of(x, values);
     follows_lengths = true;
   }
   return follows_lengths ? sum : number_of(t, number);
+}
+
+void require_full_outputs(const plan& p, const std::vector<chosen_length>& lengths, const length_choice& chosen) {
+  const std::vector<std::int64_t> values = values_of(p.lengths, chosen);
+  const auto is_empty = [&](int index) {
+    const plan_tensor& t = p.tensor(index);
+    bool empty = false;
+    for (std::size_t d = 0; d < t.shape.size(); ++d) empty = empty || number_at(t, static_cast<int>(d), values) == 0;
+    return empty;
+  };
+  for (const plan_step& s : p.steps)
+    if (!is_empty(s.outputs[0]) && std::any_of(s.inputs.begin(), s.inputs.end(), is_empty))
+      refuse_length("with " + text_of(lengths, chosen) + " step '" + s.name + "' would compute from nothing");
+}
+
+void require_shown_quotients(const plan& p) {
+  std::set<int> shown;
+  std::map<int, std::string> followed_by;
+  for (const plan_tensor& t : p.tensors)
+    for (const plan_term& x : t.terms)
+      for (const int l : {x.a, x.b, x.c}) {
+        if (l == impl::no_length || p.lengths[static_cast<std::size_t>(l)].divide < 2) continue;
+        if (x.number < impl::first_stride_number) shown.insert(l);
+        followed_by.emplace(l, t.name);
+      }
+  for (const auto& [l, name] : followed_by)
+    if (shown.count(l) == 0)
+      refuse_length("how '" + name + "' is laid out follows a rounded quotient that no shape has, where an axis has " +
+                    "one position or none. A larger minimum has no such axes");
 }
 
 bool follows(const plan& p, const plan_of_choice& other) {

@@ -33,11 +33,15 @@ bool has_number(const plan_tensor& t, int number);
 /// A number of a tensor at the bounds.
 std::int64_t number_of(const plan_tensor& t, int number);
 
-/// The values of all lengths of a plan, where those that runs choose have the first ones.
-std::vector<std::int64_t> values_of(const std::vector<plan_length>& lengths, const length_choice& chosen);
-
 /// A number of a tensor for values of all lengths of its plan.
 std::int64_t number_at(const plan_tensor& t, int number, const std::vector<std::int64_t>& values);
+
+/// Refuses a plan with a step that reads an empty tensor and writes one that is not: it would compute from nothing.
+void require_full_outputs(const plan& p, const std::vector<chosen_length>& lengths, const length_choice& values);
+
+/// Refuses a plan with a quotient of a length that strides or offsets follow, and no shape: whether it is right for
+/// values that are not lowered is seen in shapes alone.
+void require_shown_quotients(const plan& p);
 
 /// Whether the numbers of `p` are, for the values of another plan that it is alike, those of that.
 bool follows(const plan& p, const plan_of_choice& other);

@@ -16,13 +16,7 @@ namespace {
 class length_follower {
  public:
   length_follower(plan& p, const std::vector<chosen_length>& lengths, const std::vector<plan_of_choice>& others)
-      : m_plan(p), m_chosen(lengths), m_others(others), m_terms(given(lengths), {}) {
-    std::vector<number_series> values(lengths.size());
-    for (std::size_t i = 0; i < lengths.size(); ++i) values[i].push_back(lengths[i].bound);
-    for (const plan_of_choice& o : others)
-      for (std::size_t i = 0; i < lengths.size(); ++i) values[i].push_back(o.values[i]);
-    m_terms = number_terms(given(lengths), std::move(values));
-  }
+      : m_plan(p), m_chosen(lengths), m_others(others), m_terms(lengths, choices(lengths, others)) {}
 
   void run() {
     if (m_others.empty()) refuse_length("there is no other value to compare with");
@@ -38,9 +32,10 @@ class length_follower {
   }
 
  private:
-  static std::vector<plan_length> given(const std::vector<chosen_length>& lengths) {
-    std::vector<plan_length> result;
-    for (const chosen_length& l : lengths) result.push_back({l.name, l.minimum, l.bound, l.step, 0, 1, 0, 0});
+  static std::vector<length_choice> choices(const std::vector<chosen_length>& lengths,
+                                            const std::vector<plan_of_choice>& others) {
+    std::vector<length_choice> result = {bounds_of(lengths)};
+    for (const plan_of_choice& o : others) result.push_back(o.values);
     return result;
   }
 
@@ -104,7 +99,7 @@ class length_follower {
     plan_tensor& x = m_plan.tensor(s.inputs[0]);
     std::vector<std::int32_t> shape = x.shape;
     for (std::size_t d = 0; d < shape.size(); ++d)
-      shape[d] = static_cast<std::int32_t>(number_at(x, static_cast<int>(d), m_minima));
+      shape[d] = std::max(static_cast<std::int32_t>(number_at(x, static_cast<int>(d), m_minima)), 1);
     shape.swap(x.shape);
     s.scratch_bytes = std::max(s.scratch_bytes, scratch_bytes_of(m_plan, s));
     shape.swap(x.shape);

@@ -50,6 +50,12 @@ std::vector<std::int64_t> compared_values(const chosen_length& l) {
 
 }
 
+length_choice bounds_of(const std::vector<chosen_length>& lengths) {
+  length_choice values;
+  for (const chosen_length& l : lengths) values.push_back(l.bound);
+  return values;
+}
+
 chosen_length parse_length(const std::string& name, const std::string& text) {
   const char *at = text.data(), *const end = at + text.size();
   chosen_length l{name, take_number(at, end), 0, 1};
@@ -57,11 +63,11 @@ chosen_length parse_length(const std::string& name, const std::string& text) {
   l.bound = ranged ? take_number(at, end) : l.minimum;
   if (take(at, end, "/")) l.step = take_number(at, end);
   if (!ranged) l.minimum = l.step;
-  const bool good = at == end && l.step >= 1 && l.minimum >= 1 && l.minimum <= l.bound && l.bound <= max_bound &&
-                    l.minimum % l.step == 0 && l.bound % l.step == 0;
+  const bool good = at == end && l.step >= 1 && l.minimum >= 0 && l.bound >= 1 && l.minimum <= l.bound &&
+                    l.bound <= max_bound && l.minimum % l.step == 0 && l.bound % l.step == 0;
   if (!good)
-    misuse("--bound " + name + "=" + text + ": write it as MAX, MIN..MAX or MIN..MAX/STEP, whole numbers from 1 to " +
-           std::to_string(max_bound) + ", of which MIN and MAX are multiples of STEP.");
+    misuse("--bound " + name + "=" + text + ": write it as MAX, MIN..MAX or MIN..MAX/STEP, whole numbers up to " +
+           std::to_string(max_bound) + ", of which MIN alone may be 0, and MIN and MAX are multiples of STEP.");
   return l;
 }
 

@@ -17,8 +17,11 @@ struct chosen_length {
 /// A value for each of some lengths.
 using length_choice = std::vector<std::int64_t>;
 
+/// The bounds as a choice.
+length_choice bounds_of(const std::vector<chosen_length>& lengths);
+
 /// Reads "128", "4..128" or "32..640/32". Misuse: other texts, and limits that are no multiples of the step. Without a
-/// minimum the step is the smallest.
+/// minimum the step is the smallest; 0 is one where it is given.
 chosen_length parse_length(const std::string& name, const std::string& text);
 
 /// Names axes of inputs: "NAME=1,tokens,64" makes axis 1 an open one that is called tokens. Options

@@ -2,6 +2,7 @@
 #include "lengths/number_terms.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <netsuke/format/length.hpp>
 
@@ -41,10 +42,54 @@ std::optional<std::vector<std::int64_t>> solution(std::vector<std::vector<double
   return result;
 }
 
+/// Terms in which the two lengths of a sum stand in its place.
+std::vector<plan_term> multiplied_out(const std::vector<plan_term>& terms, int sum, int a, int b) {
+  std::map<std::array<int, 3>, std::int64_t> coefficients;
+  std::vector<std::pair<std::array<int, 3>, std::int64_t>> open;
+  for (const plan_term& t : terms) open.push_back({{t.a, t.b, t.c}, t.coefficient});
+  while (!open.empty()) {
+    auto [f, coefficient] = open.back();
+    open.pop_back();
+    const auto at = std::find(f.begin(), f.end(), sum);
+    if (at == f.end()) {
+      std::sort(f.begin(), f.end());
+      coefficients[f] += coefficient;
+      continue;
+    }
+    for (const int part : {a, b}) {
+      *at = part;
+      open.push_back({f, coefficient});
+    }
+  }
+  std::vector<plan_term> result;
+  for (const auto& [f, coefficient] : coefficients) result.push_back({0, coefficient, f[0], f[1], f[2]});
+  return result;
 }
 
-number_terms::number_terms(std::vector<plan_length> lengths, std::vector<number_series> chosen)
-    : m_lengths(std::move(lengths)), m_values(std::move(chosen)) {
+}
+
+std::vector<std::int64_t> values_of(const std::vector<plan_length>& lengths, const length_choice& chosen) {
+  std::vector<std::int64_t> values = chosen;
+  for (std::size_t i = values.size(); i < lengths.size(); ++i) {
+    const plan_length& l = lengths[i];
+    const std::int64_t second = l.also < 0 ? 0 : values[static_cast<std::size_t>(l.also)];
+    values.push_back((l.times * values[static_cast<std::size_t>(l.of)] + second + l.plus) / l.divide);
+  }
+  return values;
+}
+
+std::int64_t value_of(const plan_term& t, const std::vector<std::int64_t>& values) {
+  std::int64_t product = t.coefficient;
+  for (const int l : {t.a, t.b, t.c})
+    if (l != none) product *= values[static_cast<std::size_t>(l)];
+  return product;
+}
+
+number_terms::number_terms(const std::vector<chosen_length>& lengths, const std::vector<length_choice>& choices) {
+  for (const chosen_length& l : lengths) m_lengths.push_back({l.name, l.minimum, l.bound, l.step, 0, 1, 0, 0});
+  m_values.resize(lengths.size());
+  for (const length_choice& values : choices)
+    for (std::size_t i = 0; i < values.size(); ++i) m_values[i].push_back(values[i]);
   const std::size_t count = m_values.size();
   for (std::size_t i = 0; i < count; ++i) {
     const plan_length l = m_lengths[i];
@@ -120,44 +165,93 @@ std::optional<std::vector<plan_term>> number_terms::find_products(const number_s
   return {};
 }
 
-/// A length divided by a whole number and rounded, with the smallest divisor: rows of windows with strides, panels of
-/// eight channels. Divisions of quotients are such divisions too.
+/// Products with the sum of two lengths, and quotients of it: keys of a decoder are those of earlier calls and its own.
+std::optional<std::vector<plan_term>> number_terms::find_with_sums(const number_series& s) {
+  constexpr std::int64_t max_divisor = 64;
+  constexpr std::size_t added = 2;
+  if (m_lengths.size() + added > static_cast<std::size_t>(max_lengths)) return {};
+  for (std::size_t i = 0; i < m_chosen; ++i)
+    for (std::size_t k = i + 1; k < m_chosen; ++k) {
+      number_terms with_sum = *this;
+      const int sum = with_sum.add_sum(m_variables[i], m_variables[k]);
+      const std::int64_t minimum = m_lengths[static_cast<std::size_t>(m_variables[i])].minimum +
+                                   m_lengths[static_cast<std::size_t>(m_variables[k])].minimum;
+      if (const auto q = quotient_of(s, with_sum.m_values[static_cast<std::size_t>(sum)], minimum, max_divisor)) {
+        *this = std::move(with_sum);
+        return add_quotient(s, sum, *q);
+      }
+      with_sum.m_variables.push_back(sum);
+      if (const auto found = with_sum.find_products(s))
+        return multiplied_out(*found, sum, m_variables[i], m_variables[k]);
+    }
+  return {};
+}
+
+/// A length divided by a whole number and rounded, rows of windows with strides, panels of eight channels. Divisions of
+/// quotients are such divisions too.
 std::optional<std::vector<plan_term>> number_terms::find_quotient(const number_series& s) {
   constexpr std::int64_t max_divisor = 1024;
   if (m_lengths.size() == static_cast<std::size_t>(max_lengths)) return {};
   for (std::size_t i = 0; i < m_chosen; ++i) {
-    const int of = m_variables[i];
-    for (std::int64_t divide = 2; divide <= max_divisor; ++divide)
-      for (std::int64_t plus = 0; plus < divide; ++plus)
-        if ((m_lengths[static_cast<std::size_t>(of)].minimum + plus) / divide >= 1 &&
-            follows_quotient(s, m_values[static_cast<std::size_t>(of)], plus, divide)) {
-          add_quotient(of, plus, divide);
-          return solve(s, {{m_variables.back()}});
-        }
+    const auto of = static_cast<std::size_t>(m_variables[i]);
+    if (const auto q = quotient_of(s, m_values[of], m_lengths[of].minimum, max_divisor))
+      return add_quotient(s, m_variables[i], *q);
   }
   return {};
 }
 
-/// Whether numbers are a * floor((n + plus) / divide) + b, a > 0.
-bool number_terms::follows_quotient(const number_series& s, const number_series& n, std::int64_t plus,
-                                    std::int64_t divide) {
-  const auto quotient = [&](std::size_t i) { return (n[i] + plus) / divide; };
-  const auto smallest = static_cast<std::size_t>(std::min_element(n.begin(), n.end()) - n.begin()),
-             largest_one = static_cast<std::size_t>(std::max_element(n.begin(), n.end()) - n.begin());
-  const std::int64_t steps = quotient(largest_one) - quotient(smallest), grows = s[largest_one] - s[smallest];
-  if (quotient(smallest) < 1 || steps == 0 || grows <= 0 || grows % steps != 0) return false;
-  for (std::size_t i = 0; i < s.size(); ++i)
-    if (s[i] - s[smallest] != grows / steps * (quotient(i) - quotient(smallest))) return false;
-  return true;
+/// How numbers are a * floor((n + plus) / divide) + b of a length; powers of two come first.
+std::optional<number_terms::quotient> number_terms::quotient_of(const number_series& s, const number_series& n,
+                                                                std::int64_t minimum, std::int64_t max_divisor) {
+  const std::int64_t shortest = std::max<std::int64_t>(minimum, 1);
+  const auto with = [&](std::int64_t divide) -> std::optional<quotient> {
+    for (std::int64_t plus = 0; plus < divide; ++plus)
+      if (follows_quotient(s, n, {plus, divide}, shortest)) return quotient{plus, divide};
+    return {};
+  };
+  for (std::int64_t divide = 2; divide <= max_divisor; divide *= 2)  // of a few values several divisors may do
+    if (const auto found = with(divide)) return found;
+  for (std::int64_t divide = 3; divide <= max_divisor; ++divide)
+    if (const auto found = with(divide)) return found;
+  return {};
 }
 
-void number_terms::add_quotient(int of, std::int64_t plus, std::int64_t divide) {
+/// The length that is the sum of two.
+int number_terms::add_sum(int a, int b) {
+  for (std::size_t i = 0; i < m_lengths.size(); ++i)
+    if (m_lengths[i].also == b && m_lengths[i].of == a) return static_cast<int>(i);
+  const plan_length &x = m_lengths[static_cast<std::size_t>(a)], &y = m_lengths[static_cast<std::size_t>(b)];
+  number_series sum = m_values[static_cast<std::size_t>(a)];
+  for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += m_values[static_cast<std::size_t>(b)][i];
+  m_lengths.push_back({"", x.minimum + y.minimum, x.bound + y.bound, 1, a, 1, 0, 1, b});
+  m_values.push_back(std::move(sum));
+  return static_cast<int>(m_values.size()) - 1;
+}
+
+/// Whether numbers are a * floor((n + plus) / divide) + b, a > 0, and positive where the length has the shortest value
+/// with positions.
+bool number_terms::follows_quotient(const number_series& s, const number_series& n, quotient by,
+                                    std::int64_t shortest) {
+  const auto of = [&](std::int64_t length) { return (length + by.plus) / by.divide; };
+  const auto first = static_cast<std::size_t>(std::min_element(n.begin(), n.end()) - n.begin()),
+             last = static_cast<std::size_t>(std::max_element(n.begin(), n.end()) - n.begin());
+  const std::int64_t steps = of(n[last]) - of(n[first]), grows = s[last] - s[first];
+  if (steps == 0 || grows <= 0 || grows % steps != 0) return false;
+  const auto number = [&](std::int64_t length) { return s[first] + grows / steps * (of(length) - of(n[first])); };
+  for (std::size_t i = 0; i < s.size(); ++i)
+    if (s[i] != number(n[i])) return false;
+  return number(shortest) >= std::min<std::int64_t>(s[first], 1);
+}
+
+/// Adds a quotient of a length, and returns the terms of numbers that follow it.
+std::optional<std::vector<plan_term>> number_terms::add_quotient(const number_series& s, int of, quotient q) {
   const plan_length l = m_lengths[static_cast<std::size_t>(of)];
   number_series values;
-  for (const std::int64_t n : m_values[static_cast<std::size_t>(of)]) values.push_back((n + plus) / divide);
+  for (const std::int64_t n : m_values[static_cast<std::size_t>(of)]) values.push_back((n + q.plus) / q.divide);
   m_variables.push_back(static_cast<int>(m_values.size()));
   m_values.push_back(std::move(values));
-  m_lengths.push_back({"", (l.minimum + plus) / divide, (l.bound + plus) / divide, 1, of, 1, plus, divide});
+  m_lengths.push_back({"", (l.minimum + q.plus) / q.divide, (l.bound + q.plus) / q.divide, 1, of, 1, q.plus, q.divide});
+  return solve(s, {{m_variables.back()}});
 }
 
 std::optional<std::vector<plan_term>> number_terms::find(const number_series& s) {
@@ -166,6 +260,7 @@ std::optional<std::vector<plan_term>> number_terms::find(const number_series& s)
   if (known != m_known.end()) return known->second;
   auto found = find_products(s);
   if (!found) found = find_quotient(s);
+  if (!found) found = find_with_sums(s);
   if (found) m_known[s] = *found;
   return found;
 }

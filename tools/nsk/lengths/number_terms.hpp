@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <vector>
+#include "lengths/lengths.hpp"
 #include "program/plan.hpp"
 
 namespace nsk::tool {
@@ -12,11 +13,17 @@ namespace nsk::tool {
 /// A number for each choice of lengths, the bounds first.
 using number_series = std::vector<std::int64_t>;
 
+/// The values of all lengths of a plan, where those that runs choose have the first ones.
+std::vector<std::int64_t> values_of(const std::vector<plan_length>& lengths, const length_choice& chosen);
+
+/// A term for values of all lengths of its plan.
+std::int64_t value_of(const plan_term& t, const std::vector<std::int64_t>& values);
+
 /// Finds terms, and the lengths that follow from others on the way.
 class number_terms {
  public:
-  /// `chosen`: the values of each length.
-  number_terms(std::vector<plan_length> lengths, std::vector<number_series> chosen);
+  /// For some choices, the bounds first.
+  number_terms(const std::vector<chosen_length>& lengths, const std::vector<length_choice>& choices);
 
   /// Returns the terms of which `s` is the sum for every choice: of no, one, two or three lengths, whole coefficients
   /// that are negative for none of them. Nothing where there are none.
@@ -27,19 +34,27 @@ class number_terms {
 
  private:
   using factors = std::vector<int>;
+  struct quotient {
+    std::int64_t plus, divide;
+  };
   std::optional<std::vector<plan_term>> solve(const number_series& s, const std::vector<factors>& products) const;
   std::optional<std::vector<plan_term>> find_products(const number_series& s) const;
   std::optional<std::vector<plan_term>> find_quotient(const number_series& s);
-  static bool follows_quotient(const number_series& s, const number_series& n, std::int64_t plus, std::int64_t divide);
-  void add_quotient(int of, std::int64_t plus, std::int64_t divide);
+  std::optional<std::vector<plan_term>> find_with_sums(const number_series& s);
+  static bool follows_quotient(const number_series& s, const number_series& n, quotient by, std::int64_t shortest);
+  static std::optional<quotient> quotient_of(const number_series& s, const number_series& n, std::int64_t minimum,
+                                             std::int64_t max_divisor);
+  std::optional<std::vector<plan_term>> add_quotient(const number_series& s, int of, quotient q);
+  int add_sum(int a, int b);
   std::int64_t product(const factors& f, std::size_t choice) const;
   double product_of(const factors& f, std::size_t choice) const;
 
   std::vector<plan_length> m_lengths;
   std::vector<number_series> m_values;
-  /// What numbers are made of: lengths that are chosen, of those in steps the number of steps, and quotients of these.
+  /// What numbers are made of: lengths that are chosen, of those in steps the number of steps, quotients of these, and
+  /// sums of two of them.
   std::vector<int> m_variables;
-  std::size_t m_chosen = 0;  ///< variables without the quotients
+  std::size_t m_chosen = 0;  ///< variables without quotients and sums
   std::map<number_series, std::vector<plan_term>> m_known;
 };
 

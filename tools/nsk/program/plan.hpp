@@ -41,12 +41,14 @@ inline bool same_border(const nsk::halo& a, const nsk::halo& b) {
   return a.top == b.top && a.left == b.left && a.bottom == b.bottom && a.right == b.right;
 }
 
-/// A length of the file: one that a run chooses, or, with `divide`, (times * length[of] + plus) / divide.
+/// A length of the file: one that a run chooses, or, with `divide`, (times * length[of] + length[also] +
+/// plus) / divide; without the second where it is -1.
 struct plan_length {
   std::string name;
   std::int64_t minimum = 1, bound = 0, step = 1;
   int of = 0;
   std::int64_t times = 1, plus = 0, divide = 0;
+  int also = -1;
 };
 /// Part of a number of a tensor: coefficient times up to three lengths (255: none).
 struct plan_term {
@@ -128,9 +130,11 @@ struct plan {
   std::int64_t arena_bytes = 0, lane_bytes = 0;
   int batch = 0;                      ///< maximum number of rows of a batch; 0: fixed shapes
   std::vector<plan_length> lengths;   ///< that runs choose, and those that follow from them
-  std::int64_t compared_choices = 0;  ///< values of the lengths whose plans were compared with this one
-  /// Values among them with axes of one position, which were not lowered.
-  std::vector<std::vector<std::int64_t>> choices_with_ones;
+  std::int64_t compared_choices = 0;  ///< values of the lengths that were compared with this plan
+  /// Values among them that were not lowered: axes have one position or none there.
+  std::vector<std::vector<std::int64_t>> short_choices;
+  /// Values among these that are to be computed: the graph is another one there.
+  std::vector<std::vector<std::int64_t>> unknown_choices;
   bool gpu = false;  ///< planned for a GPU: steps near each other run at the same time where their bytes are apart
 
   plan_tensor& tensor(int i) { return tensors[static_cast<std::size_t>(i)]; }

@@ -443,10 +443,11 @@ struct Quantization FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 
 /// A number that a run chooses, or that follows from another one. Dimensions of tensors follow it.
 /// Where `divide` is 0 the caller chooses it, from `minimum` to `bound` in steps of `step`; else it is
-/// (times * length[of] + plus) / divide, rounded down, of an earlier length.
+/// (times * length[of] + length[also - 1] + plus) / divide, rounded down, of earlier lengths; without the second one where `also` is 0.
 struct Length FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
-    VT_NAME = 4, VT_MINIMUM = 6, VT_BOUND = 8, VT_STEP = 10, VT_OF = 12, VT_TIMES = 14, VT_PLUS = 16, VT_DIVIDE = 18
+    VT_NAME = 4, VT_MINIMUM = 6, VT_BOUND = 8, VT_STEP = 10, VT_OF = 12, VT_TIMES = 14, VT_PLUS = 16, VT_DIVIDE =
+    18, VT_ALSO = 20
   };
   const flatbuffers::String *name() const { return GetPointer<const flatbuffers::String *>(VT_NAME); }
   uint32_t minimum() const { return GetField<uint32_t>(VT_MINIMUM, 1); }
@@ -456,6 +457,7 @@ struct Length FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   uint32_t times() const { return GetField<uint32_t>(VT_TIMES, 1); }
   int32_t plus() const { return GetField<int32_t>(VT_PLUS, 0); }
   uint32_t divide() const { return GetField<uint32_t>(VT_DIVIDE, 0); }
+  uint32_t also() const { return GetField<uint32_t>(VT_ALSO, 0); }
   bool Verify(impl::table_verifier &verifier) const {
     return VerifyTableStart(verifier.bounds()) &&
            VerifyOffset(verifier.bounds(), VT_NAME) &&
@@ -467,6 +469,7 @@ struct Length FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
            VerifyField<uint32_t>(verifier.bounds(), VT_TIMES, 4) &&
            VerifyField<int32_t>(verifier.bounds(), VT_PLUS, 4) &&
            VerifyField<uint32_t>(verifier.bounds(), VT_DIVIDE, 4) &&
+           VerifyField<uint32_t>(verifier.bounds(), VT_ALSO, 4) &&
            verifier.EndTable();
   }
 };

@@ -49,7 +49,7 @@ class growing_number {
       std::int64_t v = m_terms[i].coefficient;
       for (const std::uint8_t l : m_terms[i].factors) {
         if (l == no_length) continue;
-        if (v > max_extent / lengths[l] || v < -max_extent / lengths[l]) return false;
+        if (lengths[l] != 0 && (v > max_extent / lengths[l] || v < -max_extent / lengths[l])) return false;
         v *= lengths[l];
       }
       sum += v;

@@ -21,7 +21,7 @@ struct length_range {
 };
 
 NSK_COLD inline bool chosen_length_fits(const length_view& l) {
-  return l.minimum() >= 1 && l.step() >= 1 && l.minimum() <= l.bound() && l.minimum() % l.step() == 0 &&
+  return l.minimum() >= 0 && l.step() >= 1 && l.minimum() <= l.bound() && l.minimum() % l.step() == 0 &&
          l.bound() % l.step() == 0;
 }
 
@@ -30,10 +30,11 @@ NSK_COLD inline status read_lengths(const variant_view& v, length_range& range) 
     return {status_code::bad_lengths, status_place::none, -1};
   for (int i = 0; i < v.length_count(); ++i) {
     const length_view l = v.length(i);
-    bool good = l.is_chosen() ? chosen_length_fits(l) : l.minimum() >= 1 && l.source() < static_cast<std::uint32_t>(i);
+    bool good =
+        l.bound() >= 1 &&
+        (l.is_chosen() ? chosen_length_fits(l) : l.minimum() >= 0 && l.follows_earlier(static_cast<std::uint32_t>(i)));
     if (good && !l.is_chosen())
-      good =
-          l.follows_within(range.low[l.source()], l.minimum()) && l.follows_within(range.high[l.source()], l.bound());
+      good = l.follows_within(range.low, l.minimum()) && l.follows_within(range.high, l.bound());
     if (!good) return {status_code::bad_lengths, status_place::none, -1};
     range.high[i] = l.bound();
     range.low[i] = l.minimum();
@@ -84,7 +85,7 @@ NSK_COLD inline bool numbers_fit(const tensor_info& t, const length_range& range
       if (!term_fits(terms[i], t, lengths) || !add_term(terms[i], range, high, low)) return false;
     }
     if (i < terms.size() && terms[i].number < number) return false;
-    if (high != number_at_bounds(t, number) || low < (number < first_stride_number ? 1 : 0)) return false;
+    if (high != number_at_bounds(t, number) || low < 0) return false;
   }
   return true;
 }
@@ -150,7 +151,11 @@ NSK_COLD bool scratch_suffices(const step_view& s, const length_range& range) {
     if (!follows(x) && !follows(y)) return true;
     if (O == op::recurrent && s.tile().rows != 0) return false;  // a tile has whole rows of the batch
     if (last_follows(x) || last_follows(y)) return false;
-    const shape_of_lengths shortest{x, x.view(nullptr, range.low)}, longest{y, y.view(nullptr)};
+    shape_of_lengths shortest{x, x.view(nullptr, range.low)};
+    const shape_of_lengths longest{y, y.view(nullptr)};
+    for (int d = 0; d < shortest.view.rank; ++d) {  // a step with an empty tensor does nothing
+      if (shortest.view.shape[d] == 0) shortest.view.shape[d] = 1;
+    }
     return traits::scratch_bytes(s.params<O>(), shortest, longest) <= static_cast<std::int64_t>(s.scratch_bytes());
   }
   return true;

@@ -10,12 +10,14 @@ NSK_BEGIN
 namespace impl {
 
 /// Runs tiles until `tiles.take()` answers -1. Sets the floating-point mode that equal bits need and restores the
-/// caller's.
+/// caller's. Binds no step that has none: its tensors may be empty.
 template <class Settings, class Tiles>
 NSK_NOINLINE void run_lane(const impl::memory_map& memory, const step_view& step, std::byte* scratch, Tiles& tiles) {
+  std::int32_t tile = tiles.take();
+  if (tile < 0) return;
   const float_environment mode;
   const impl::bound_step<Settings> bound(memory, step);
-  for (std::int32_t tile = tiles.take(); tile >= 0; tile = tiles.take()) bound.run(tile, scratch);
+  for (; tile >= 0; tile = tiles.take()) bound.run(tile, scratch);
 }
 
 }

@@ -33,7 +33,7 @@ class run_lengths {
     m_below_bound = false;
     for (int i = 0; i < v.length_count(); ++i) {
       const length_view follower = v.length(i);
-      if (!follower.is_chosen()) m_value[i] = follower.following(m_value[follower.source()]);
+      if (!follower.is_chosen()) m_value[i] = follower.following(m_value);
       m_below_bound = m_below_bound || m_value[i] != follower.bound();
     }
     return {};
