@@ -304,6 +304,9 @@ def main():
         folder = pathlib.Path(name)
         for network in (encoder, cached, crossed, sound, strided, recurrent, image, resized, standardised, summed, points):
             compare(network, folder)
+        for network in (encoder, cached, sound, recurrent):
+            for weights in ("fp16", "w8"):
+                compare(network, folder, "--weights", weights)
         short_lengths(folder)
         refusals(folder)
     return told(failures)

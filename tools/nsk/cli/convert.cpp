@@ -159,9 +159,9 @@ conversion convert_source(const convert_options& o, command_files& files, progre
   const overrides chosen = read_overrides(o.overrides);
   std::vector<variant_source> variants = read_variants(o.source, files);
   for (const variant_source& v : variants)
-    if (!v.lengths.empty() && (change || o.weights != weight_format::floats || variants.size() > 1))
+    if (!v.lengths.empty() && (change || variants.size() > 1))
       refuse("--bound " + v.lengths[0].name +
-             ": files with lengths have one variant and float32 weights so far. Leave " +
+             ": files with lengths have one variant, and weights that nsk convert makes, so far. Leave " +
              "out --bound, or the other option");
   changed_source changed;
   if (change) {

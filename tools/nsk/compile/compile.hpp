@@ -41,6 +41,7 @@ struct compile_options {
   std::map<std::string, conv_algorithm> algorithms;
   std::set<std::string> kept_layouts;  ///< inputs and outputs that keep the source's order of axes (NCHW)
   std::map<std::string, std::string> metadata;
+  bool compares_lengths = true;  ///< every value of lengths is lowered and compared; false for a trial
 };
 
 /// One model resolved (resolve/infer.hpp) for the input shapes of a variant.

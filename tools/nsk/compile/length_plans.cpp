@@ -189,6 +189,7 @@ plan plan_of_lengths(const program& p, const variant_source& v, const lower_opti
   for (std::size_t i = 1; i < compared.size(); ++i) plans.add(compared[i]);
   for (int round = 0; round < max_rounds; ++round) {
     plan layout = plans.joined();
+    if (!options.compares_lengths) return layout;
     const std::optional<length_choice> other = plans.find_other(layout);
     if (!other) return layout;
     plans.add(*other);

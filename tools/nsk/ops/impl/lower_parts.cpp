@@ -67,15 +67,15 @@ std::vector<std::byte> byte_panels(const packed_panels& packed, const std::vecto
   return bytes;
 }
 
-/// A line of `count` bytes as elements of a type.
-int constant_of(lowerer& l, const std::string& name, dtype type, packing arrangement, const std::byte* bytes,
-                std::size_t count) {
+/// A line of bytes as elements of a type.
+int constant_of(lowerer& l, const std::string& name, dtype type, packing arrangement,
+                std::shared_ptr<const std::vector<std::byte>> bytes) {
   const int index = l.constant_floats(name, {}, arrangement);
   plan_storage& s = l.result.storages.back();
   plan_tensor& t = l.result.tensor(index);
   s.type = t.type = type;
-  s.elements = static_cast<std::int64_t>(count / size_of(type));
-  s.data = std::make_shared<std::vector<std::byte>>(bytes, bytes + count);
+  s.elements = static_cast<std::int64_t>(bytes->size() / size_of(type));
+  s.data = std::move(bytes);
   t.shape = {static_cast<std::int32_t>(s.elements)};
   return index;
 }
@@ -90,12 +90,14 @@ int constant_panels(lowerer& l, const operation& o, const packed_panels& packed,
                     const std::vector<panel_matrix>& matrices, bool takes_bytes) {
   const std::string name = o.name + "#weights";
   const weight_format format = l.options.wide_steps.count(o.name) != 0 ? weight_format::floats : l.options.weights;
-  const bool halves = format == weight_format::fp16, bytes = format == weight_format::w8;
-  std::vector<std::byte> narrow;
-  if (halves) narrow = half_panels(packed, matrices);
-  if (bytes && takes_bytes) narrow = byte_panels(packed, matrices);
-  if (narrow.empty()) return l.constant_floats(name, packed, packing::panels);
-  return constant_of(l, name, halves ? dtype::float16 : dtype::int8, packing::panels, narrow.data(), narrow.size());
+  const bool halves = format == weight_format::fp16, bytes = format == weight_format::w8 && takes_bytes;
+  if (!halves && !bytes) return l.constant_floats(name, packed, packing::panels);
+  const auto [narrow, added] = packed.narrow->emplace(format, nullptr);
+  if (added)
+    narrow->second = std::make_shared<const std::vector<std::byte>>(halves ? half_panels(packed, matrices)
+                                                                           : byte_panels(packed, matrices));
+  if (narrow->second->empty()) return l.constant_floats(name, packed, packing::panels);
+  return constant_of(l, name, halves ? dtype::float16 : dtype::int8, packing::panels, narrow->second);
 }
 
 int constant_winograd(lowerer& l, const std::string& name, const packed_panels& packed, conv_algorithm algorithm) {
@@ -107,7 +109,9 @@ int constant_winograd(lowerer& l, const std::string& name, const packed_panels& 
 
 int constant_bytes(lowerer& l, const std::string& name, dtype type, packing arrangement,
                    const std::vector<std::uint8_t>& bytes) {
-  return constant_of(l, name, type, arrangement, reinterpret_cast<const std::byte*>(bytes.data()), bytes.size());
+  const auto* const from = reinterpret_cast<const std::byte*>(bytes.data());
+  return constant_of(l, name, type, arrangement,
+                     std::make_shared<const std::vector<std::byte>>(from, from + bytes.size()));
 }
 
 void set_epilogue(lowerer& l, plan_step& s, const post_operation& post, int residual) {

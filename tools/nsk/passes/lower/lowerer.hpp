@@ -61,6 +61,9 @@ struct decision {
 struct packed_panels {
   std::shared_ptr<const std::vector<std::byte>> bytes;  ///< of float32
   std::shared_ptr<const std::vector<float>> kernels = nullptr;
+  /// In narrower formats that were asked for; without bytes where a format does not hold them.
+  using narrow_bytes = std::map<weight_format, std::shared_ptr<const std::vector<std::byte>>>;
+  std::shared_ptr<narrow_bytes> narrow = std::make_shared<narrow_bytes>();
 
   explicit packed_panels(const std::vector<float>& panels, std::shared_ptr<const std::vector<float>> made_of = nullptr);
   const float* begin() const { return reinterpret_cast<const float*>(bytes->data()); }
