@@ -2,7 +2,8 @@
 // Finds faces and lays MediaPipe's mesh of 468 points over them (478 with irises); follows them through several frames.
 //   face_mesh DETECTOR.nsk MESH.nsk FRAME.jpg... [-o OUT.png] [--faces 1] [--points OUT.csv]
 // The detector runs only while fewer faces are followed than wanted: a face is looked for where it was in the frame
-// before, and given up when the network doubts that it sees one. examples/models/fetch_mediapipe.sh fetches the models.
+// before, and given up when the network doubts that it sees one. A mesh file with a length looks at all faces in one
+// run. examples/models/fetch_mediapipe.sh fetches the models.
 #include "support/command_line.hpp"
 #include "support/detector.hpp"
 #include "support/face_points.hpp"
@@ -17,9 +18,9 @@ struct face {
 
 /// The mesh of the model with attention: lips and eyes are looked at twice, irises come behind the other points, as
 /// deep as the eye around them.
-static void refine(const vision_network& net, std::vector<landmark>& points) {
+static void refine(const vision_network& net, std::size_t row, std::vector<landmark>& points) {
   const auto move = [&](int output, const mesh_index* to, std::size_t count) {
-    for (const landmark& p : net.points(output, count, 2)) {
+    for (const landmark& p : net.points(output, count, 2, row)) {
       points[*to].x = p.x;
       points[*to++].y = p.y;
     }
@@ -29,16 +30,24 @@ static void refine(const vision_network& net, std::vector<landmark>& points) {
   for (int eye = 0; eye < 2; ++eye) {
     float depth = 0;
     for (std::size_t i = 0; i < k_eye_outline; ++i) depth += points[k_refined_eyes[eye][i]].z / k_eye_outline;
-    for (const landmark& p : net.points(4 + eye, k_iris_points, 2)) points.push_back({p.x, p.y, depth});
+    for (const landmark& p : net.points(4 + eye, k_iris_points, 2, row)) points.push_back({p.x, p.y, depth});
   }
 }
 
-/// Looks at a face's region and fills in the rest.
-static void look(vision_network& net, const pyramid& frame, face& f) {
-  net.run(frame, f.region);
-  f.score = sigmoid(net.output(net.output_count() - 1)[0]);
-  f.points = net.points(0, k_mesh_points, 3);
-  if (net.output_count() == 7) refine(net, f.points);
+/// Looks at the regions of faces, as many at once as the network takes, and fills in the rest.
+static void look(vision_network& net, const pyramid& frame, std::vector<face>& faces) {
+  for (std::size_t first = 0; first < faces.size(); first += net.max_rows()) {
+    std::vector<nsk::image_region> regions;
+    for (std::size_t i = first; i < faces.size() && regions.size() < net.max_rows(); ++i)
+      regions.push_back(faces[i].region);
+    net.run(frame, regions);
+    for (std::size_t row = 0; row < regions.size(); ++row) {
+      face& f = faces[first + row];
+      f.score = sigmoid(net.output(net.output_count() - 1, row)[0]);
+      f.points = net.points(0, k_mesh_points, 3, row);
+      if (net.output_count() == 7) refine(net, row, f.points);
+    }
+  }
 }
 
 /// Where to look after a detection, and after a mesh: the box, upright by the eyes, half as large again.
@@ -86,7 +95,7 @@ int main(int argc, char** argv) {
     const pyramid frame(load_image(frames[i]));
     const bool detected = faces.size() < wanted;
     if (detected) detect(finder, frame, wanted, faces);
-    for (face& f : faces) look(net, frame, f);
+    look(net, frame, faces);
     faces.erase(std::remove_if(faces.begin(), faces.end(), [](const face& f) { return f.score < 0.5F; }), faces.end());
 
     std::printf("frame %zu: detector %s, %zu %s", i + 1, detected ? "ran" : "rested", faces.size(),

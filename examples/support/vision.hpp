@@ -65,15 +65,19 @@ inline image rendered_mask(const mask& m, const image& photo) {
   return out;
 }
 
-/// A network of one RGB image [1, height, width, 3], and its memory.
+/// A network of RGB images [rows, height, width, 3], and its memory. There is one image, or as many as there are
+/// regions to look at, up to the bound of the only length of the file.
 class vision_network {
  public:
   explicit vision_network(const std::string& path) : m_network(path) {
     const bool one_input = m_network.model.input_count() == 1;
     const nsk::port_view in = one_input ? m_network.model.input(0) : m_network.model.output(0);
-    if (!one_input || in.shape().size() != 4 || in.shape()[0] != 1 || in.shape()[3] != 3 ||
+    const nsk::variant_view plan = m_network.model.variant();
+    m_max_rows = plan.length_count() == 1 ? plan.length(0).bound() : 1;
+    m_rows = static_cast<std::size_t>(m_max_rows);
+    if (!one_input || in.shape().size() != 4 || in.shape()[0] != m_max_rows || in.shape()[3] != 3 ||
         in.type() != nsk::dtype::float32)
-      fail(path + " should take one RGB image as [1, height, width, 3]");
+      fail(path + " should take one RGB image as [1, height, width, 3], or a length of them");
     for (int i = 0; i < m_network.model.output_count(); ++i)
       if (m_network.model.output(i).type() != nsk::dtype::float32) fail(path + " should give float32 numbers only");
     m_height = in.shape()[1];
@@ -87,20 +91,38 @@ class vision_network {
 
   /// Shows the network the photo as `how` says and computes its outputs.
   void run(const pyramid& photo, const nsk::image_settings& how) {
-    m_map = photo.read(how, m_session.input<float>(0), m_height, m_width);
+    choose_rows(1);
+    m_maps[0] = photo.read(how, m_session.input<float>(0), m_height, m_width);
     m_session.run();
   }
   /// Shows the network a region with pixels in [0, 1]; where it leaves the photo, the photo's edge goes on.
   void run(const pyramid& photo, const nsk::image_region& region) {
-    nsk::image_settings how;
-    how.region = region;
-    run(photo, how);
+    run(photo, std::vector<nsk::image_region>{region});
+  }
+  /// How many regions it can be shown at once.
+  std::size_t max_rows() const { return static_cast<std::size_t>(m_max_rows); }
+  /// Shows it several regions, one per row.
+  void run(const pyramid& photo, const std::vector<nsk::image_region>& regions) {
+    choose_rows(regions.size());
+    const nsk::span<float> in = m_session.input<float>(0);
+    const std::size_t size = in.size() / regions.size();
+    for (std::size_t row = 0; row < regions.size(); ++row) {
+      nsk::image_settings how;
+      how.region = regions[row];
+      m_maps[row] = photo.read(how, {in.data() + row * size, size}, m_height, m_width);
+    }
+    m_session.run();
   }
   /// The map between the network's input and the photo of the last run.
-  const nsk::image_map& map() const { return m_map; }
+  const nsk::image_map& map(std::size_t row = 0) const { return m_maps[row]; }
 
   int output_count() const { return m_session.output_count(); }
-  nsk::span<const float> output(int i) const { return m_session.output<float>(i); }
+  /// What a row of an output holds.
+  nsk::span<const float> output(int i, std::size_t row = 0) const {
+    const nsk::span<const float> all = m_session.output<float>(i);
+    const std::size_t size = all.size() / m_rows;
+    return {all.data() + row * size, size};
+  }
   /// Whether the first outputs have these numbers of elements.
   bool gives(std::initializer_list<std::size_t> sizes) const {
     int i = 0;
@@ -113,12 +135,13 @@ class vision_network {
 
   /// Returns `count` points of an output, in which a point is `floats` numbers: x and y in pixels of the network's
   /// input, then z in the same unit where there are more than two, then what does not matter here.
-  std::vector<landmark> points(int i, std::size_t count, std::size_t floats) const {
-    const float* raw = output(i).data();
-    const auto step = static_cast<float>(std::hypot(m_map.image_from_tensor.xx, m_map.image_from_tensor.yx));
+  std::vector<landmark> points(int i, std::size_t count, std::size_t floats, std::size_t row = 0) const {
+    const float* raw = output(i, row).data();
+    const nsk::image_map& map = m_maps[row];
+    const auto step = static_cast<float>(std::hypot(map.image_from_tensor.xx, map.image_from_tensor.yx));
     std::vector<landmark> found;
     for (std::size_t k = 0; k < count; ++k, raw += floats) {
-      const point p = m_map.to_image(raw[0], raw[1]);
+      const point p = map.to_image(raw[0], raw[1]);
       found.push_back({p.x, p.y, floats > 2 ? raw[2] * step : 0});
     }
     return found;
@@ -126,16 +149,25 @@ class vision_network {
   /// Returns an output of the input's height and width as a mask; f turns the network's numbers into [0, 1].
   template <class F>
   mask mask_of(int i, F&& f) const {
-    mask m{{}, m_height, m_width, m_map};
+    mask m{{}, m_height, m_width, m_maps[0]};
     for (const float x : output(i)) m.values.push_back(f(x));
     return m;
   }
 
  private:
+  void choose_rows(std::size_t rows) {
+    m_rows = rows;
+    m_maps.resize(rows);
+    if (m_max_rows == 1) return;
+    const nsk::status chosen = m_session.set_length(m_network.model.variant().length(0).name(), static_cast<int>(rows));
+    if (!chosen) fail(std::string("the length of the network: ") + chosen.message());
+  }
+
   network m_network;
   nsk::session<vision_settings> m_session;
-  nsk::image_map m_map;
-  int m_height = 0, m_width = 0;
+  std::vector<nsk::image_map> m_maps;
+  std::size_t m_rows = 1;
+  int m_max_rows = 1, m_height = 0, m_width = 0;
 };
 
 /// Writes landmarks as a table: image, object, point, x, y, z. Without a path nothing is written.

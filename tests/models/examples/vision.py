@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """The examples that look at people, against an oracle in NumPy and LiteRT (mediapipe_oracle.py).
 
-  vision.py CASE DIRECTORY-OF-EXAMPLES      (cases: detection, face, attention, tracking, hands, body, selfie, avatar, pose_tracking)
+  vision.py CASE DIRECTORY-OF-EXAMPLES      (cases: detection, face, many_faces, attention, tracking, hands, body, selfie, avatar, pose_tracking)
 Landmarks must be within 0.1 pixels, masks within 0.2 % on average. Models are looked for in NSK_MEDIAPIPE, out/models
 (examples/models/fetch_mediapipe.sh) and the folder of models beside the checkout; images in out/images
 (examples/models/fetch_images.sh) and beside the checkout. What is not there is left out with a note; a case without
@@ -122,6 +122,23 @@ def face(case, mesh="face_landmark", points=468):
             case.rendered_on(image, 300)
             if any(len(p) != points for p in table.values()):
                 raise SystemExit(f"not {points} points")
+
+
+def many_faces(case):
+    """A mesh file with a length gives of all faces in one run what the file of one face gives of each."""
+    (detector, _), (alone, _) = case.model("face_detection_short_range"), case.model("face_landmark")
+    together = case.folder / "faces.nsk"
+    must("convert", find(MODEL_PLACES, "face_landmark.tflite"), "-o", together, "--input", "input_1=faces,192,192,3", "--bound", "faces=8", "--quiet")
+    photo = Image.fromarray(case.images("face.jpg", "astronaut.png")[0][1])
+    crop = np.asarray(photo.resize((320, 320 * photo.height // photo.width), Image.BOX))
+    for count in (1, 2):
+        path = case.folder / f"people_{count}.png"
+        Image.fromarray(np.concatenate([crop, crop[:, ::-1]][:count], axis=1)).save(path)
+        tables = [case.points("face_mesh", detector, mesh, path, path, "--faces", "5")[1] for mesh in (alone, together)]
+        found = {image: sum(key[0] == image for key in tables[0]) for image in (0, 1)}
+        print(f"{count} people: {found[0]} faces")
+        if found[0] < count or tables[0].keys() != tables[1].keys() or any(not np.array_equal(tables[0][k], tables[1][k]) for k in tables[0]):
+            raise SystemExit(f"{count} people: {sorted(tables[0])} alone, {sorted(tables[1])} together, or other points")
 
 
 def detection(case):
@@ -315,7 +332,7 @@ def pose_tracking(case):
         raise SystemExit("both people should be followed through all frames")
 
 
-CASES = {f.__name__: f for f in (detection, face, attention, tracking, hands, body, selfie, avatar, pose_tracking)}
+CASES = {f.__name__: f for f in (detection, face, many_faces, attention, tracking, hands, body, selfie, avatar, pose_tracking)}
 
 
 def main(name, programs):
