@@ -121,11 +121,11 @@ std::map<std::string, std::int64_t> named(const std::vector<chosen_length>& leng
 }
 
 /// Refuses a file whose steps do not fit each other at one of the values of its lengths for which nothing was lowered;
-/// of very many, it looks at some.
+/// of very many, it looks at some, of large files at fewer: each is a copy of the file.
 void require_short_lengths(const std::vector<chosen_length>& lengths, const model_file& file,
                            const std::vector<length_choice>& choices) {
-  constexpr std::size_t many = 256;
-  const std::size_t count = std::min(choices.size(), many);
+  constexpr std::size_t few = 16, many = 256, copied_bytes = std::size_t{1} << 31;
+  const std::size_t count = std::min(choices.size(), std::clamp(copied_bytes / file.bytes.size(), few, many));
   for (std::size_t i = 0; i < count; ++i) {
     const length_choice& values = choices[i * choices.size() / count];
     try {
