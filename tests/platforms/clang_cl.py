@@ -50,12 +50,22 @@ def sources(folder):
     yield "printed session", written("printed.cpp", printed + "template class nsk::session<printed_settings>;\n"), True
     subprocess.run([TOOL, "codegen", model, "-o", folder / "network.hpp", "--name", "network", "--quiet"], check=True)
     yield "network as source", written("network.cpp", '#include "network.hpp"\nvoid run(network::net& net) { net.run(); }\n'), True
+    write_network(folder)
     yield "C interface", REPOSITORY / "bindings" / "c" / "netsuke_c.cpp", False
     yield "kernels of the examples", EXAMPLES / "support" / "vision_engine.cpp", False
     for path in sorted([*EXAMPLES.glob("*.cpp"), *EXAMPLES.glob("*/main.cpp")]):
         name = path.parent.name if path.name == "main.cpp" else path.stem
         if not name.startswith(NOT_ON_WINDOWS):
             yield f"example {name}", path, False
+
+
+def write_network(folder):
+    """The header that nsk_add_network() of CMake makes for the example built_network."""
+    model = folder / "yard_policy.nsk"
+    subprocess.run([TOOL, "convert", EXAMPLES / "models" / "yard_agent.onnx", "-o", model, "--quiet", "--no-check", "--batch-max", "16", "--output-value", "deterministic_continuous_actions"], check=True)
+    printed = subprocess.run([TOOL, "inspect", "--settings", "--name", "yard_policy", model], check=True, capture_output=True, text=True).stdout
+    session = "using yard_policy_session = nsk::session<yard_policy_settings>;\nNSK_KERNELS(extern, yard_policy_settings)\n"
+    (folder / "yard_policy.hpp").write_text(printed + session)
 
 
 def ways(every):
@@ -70,7 +80,7 @@ def compile_one(folder, source, target, standard, level):
     resource = said(COMPILER, "/clang:-print-resource-dir")[1].strip()
     system = [f"{resource}/include", OWN_HEADERS, LIBRARY, WINE / "msvcrt", WINE / "windows", folder / "headers"]
     command = [COMPILER, f"--target={target}-pc-windows-msvc", "-fms-compatibility-version=19.44", "/X", *(f"/imsvc{path}" for path in system), "-D_UCRT",
-               "/FIbefore.h", f"/std:{standard}", level, *FLAGS, f"/I{REPOSITORY / 'include'}", f"/I{EXAMPLES}", "/c",
+               "/FIbefore.h", f"/std:{standard}", level, *FLAGS, f"/I{REPOSITORY / 'include'}", f"/I{EXAMPLES}", f"/I{folder}", "/c",
                f"/Fo{folder / 'object.obj'}", "--", source]
     if source.is_relative_to(EXAMPLES) and source.parent.name != "support":  # as CMake does: kernels are compiled once
         command.insert(command.index("/c"), "/FIsupport/vision_engine.hpp")
