@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Files with lengths (--bound): for each value they give what ONNX Runtime gives, and the bits of the file converted for that value alone."""
+import json
 import pathlib
 import sys
 import tempfile
@@ -242,6 +243,9 @@ def compare(network, folder, *options):
         must("run", file, *feeds, *arguments, "--output-dir", folder / "out")
         must("convert", source, "-o", alone, "--no-check", "--quiet", *options, *shapes)
         of_alone = results_of(alone, given, folder)
+        work = [json.loads(must("inspect", *of, "--json"))["variants"][0]["macs"] for of in ((file, *arguments), (alone,))]
+        if work[0] != work[1]:
+            failures.append(f"{network.__name__} {chosen}: {work[0]} multiply-accumulates, alone {work[1]}")
         for name, wanted in zip(names, session.run(None, fed)):
             got = np.load(folder / "out" / f"{name}.npy")
             if got.shape != wanted.shape or (error_of(got, wanted) > 1e-5 and not options):

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A file with lengths as the file of one of their values.
 #include <algorithm>
+#include <cmath>
 #include <netsuke/run/impl/run_lengths.hpp>
 #include "edit/parts.hpp"
 #include "edit/table.hpp"
@@ -65,6 +66,26 @@ void fix_port(table_json& table, const port_view& port, length_values lengths) {
   }
 }
 
+std::int64_t elements_of(const tensor_info& t, length_values lengths) {
+  const tensor_view v = t.view(nullptr, lengths);
+  std::int64_t count = 1;
+  for (int d = 0; d < v.rank; ++d) count *= v.shape[d];
+  return count;
+}
+
+/// Multiply-accumulates follow the elements of the output, of recurrent layers those of the input; those of a product
+/// of two matrices their depth too.
+std::uint64_t macs_of(const step_view& s, length_values lengths) {
+  const auto share = [&](const auto& number) {
+    return static_cast<double>(number(lengths)) / static_cast<double>(number(nullptr));
+  };
+  const tensor_info followed = s.op() == op::recurrent ? s.input(0) : s.output();
+  double macs = static_cast<double>(s.macs()) * share([&](length_values n) { return elements_of(followed, n); });
+  if (s.op() == op::mat_mul || s.op() == op::integer_mat_mul)
+    macs *= share([&](length_values n) { return s.input(0).view(nullptr, n).length(0); });
+  return static_cast<std::uint64_t>(std::llround(macs));
+}
+
 /// Ends a table of rows or columns where the input does (kernels/images/resize_2d.hpp).
 void end_table(model_parts& parts, int variant, const step_view& s, int input, std::int32_t count) {
   const tensor_info t = s.input(input);
@@ -125,9 +146,11 @@ void fix_lengths(model_parts& parts, const model& m, const std::map<std::string,
       fix_port(table["inputs"][static_cast<std::size_t>(p)], v.input(p), lengths);
     for (int p = 0; p < v.output_count(); ++p)
       fix_port(table["outputs"][static_cast<std::size_t>(p)], v.output(p), lengths);
-    for (int s = 0; s < v.step_count(); ++s)
-      table["steps"][static_cast<std::size_t>(s)]["tile"]["count"] =
-          static_cast<std::uint64_t>(v.step(s).tile_count(lengths));
+    for (int s = 0; s < v.step_count(); ++s) {
+      table_json& step = table["steps"][static_cast<std::size_t>(s)];
+      step["tile"]["count"] = static_cast<std::uint64_t>(v.step(s).tile_count(lengths));
+      if (v.step(s).macs() != 0) step["macs"] = macs_of(v.step(s), lengths);
+    }
     if (lengths != nullptr) {
       end_tables(parts, i, v, lengths);
       drop_empty(table, v, lengths);
