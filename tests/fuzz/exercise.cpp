@@ -131,17 +131,19 @@ std::vector<std::byte> results_of(const nsk::model& m, int variant, int fill, bo
   return results;
 }
 
-/// Runs with the lengths at their minima, and between: what is read and written then is for the sanitizers to see.
+/// Runs with the lengths at their minima, with one step where that is none, and between: what is read and written then
+/// is for the sanitizers to see.
 void run_shorter(const nsk::model& m, int variant) {
   const nsk::variant_view v = m.variant(variant);
-  for (const int part : {0, 1}) {
+  for (const int part : {0, 1, 2}) {
     filled_session s(m, variant, 0);
     for (int i = 0; s.net && i < v.length_count(); ++i) {
       const nsk::length_view l = v.length(i);
       const std::int32_t between = (l.minimum() / 2 + l.bound() / 2) / l.step() * l.step();
-      if (l.is_chosen()) static_cast<void>(s.net.set_length(l.name(), part == 0 ? l.minimum() : between));
+      const std::int32_t values[] = {l.minimum(), l.minimum() == 0 ? l.step() : l.minimum(), between};
+      if (l.is_chosen()) static_cast<void>(s.net.set_length(l.name(), values[part]));
     }
-    if (s.net && s.net.lengths()) run(s.net, part == 1);
+    if (s.net && s.net.lengths()) run(s.net, part == 2);
   }
 }
 

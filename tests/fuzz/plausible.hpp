@@ -221,7 +221,10 @@ inline void make_lengths(generator& random, test::plan_spec& p) {
   if (model.shape.empty() || p.batch != 0) return;
   const std::int32_t bound = model.shape[random.below(model.shape.size())];
   if (bound < 2) return;
-  p.lengths = {{"n", static_cast<std::uint32_t>(random.one_in(2) ? 1 : bound - 1), static_cast<std::uint32_t>(bound)}};
+  const std::int32_t minima[] = {0, 1, bound - 1};
+  const auto minimum = static_cast<std::uint32_t>(minima[random.below(3)]), longest = static_cast<std::uint32_t>(bound);
+  p.lengths = {{"n", minimum, longest}};
+  if (random.one_in(3)) p.lengths.push_back({"", 2 * minimum, 2 * longest, 1, 0, 1, 0, 1, 1});
   for (test::tensor_spec& t : p.tensors) {
     t.terms.clear();
     if (random.one_in(12)) continue;
