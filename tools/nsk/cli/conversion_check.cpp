@@ -210,6 +210,10 @@ void compare_with_source(const convert_options& o, const std::vector<variant_sou
   if (!result.check_declined.empty() && !o.skips_check) require_own_rows(variants);
   require_short_lengths(variants[0].lengths, file, result.short_choices);
   if (result.check_declined.empty()) check_conversion(o, variants, file, progress, result);
+  if (!result.comparison && !result.unknown_choices.empty() && !o.skips_check)
+    refuse("with " + text_of(variants[0].lengths, result.unknown_choices[0]) +
+           " an axis has one position or none, and " + "the model other nodes or numbers; it was not compared there: " +
+           result.check_declined + ". A larger minimum has no such value");
   for (const length_choice& values : result.comparison ? std::vector<length_choice>() : result.unknown_choices)
     result.report["warnings"].push_back("with " + text_of(variants[0].lengths, values) + " an axis has one position " +
                                         "or none, and the model other nodes or numbers: results may be wrong there. " +
