@@ -35,8 +35,8 @@ inline void mutate_lengths(generator& random, test::plan_spec& p) {
   test::tensor_spec& t = any_of(random, p.tensors);
   if (random.one_in(4) && !p.lengths.empty()) {
     test::length_spec& l = any_of(random, p.lengths);
-    std::uint32_t* const fields[] = {&l.minimum, &l.bound, &l.step, &l.of, &l.times, &l.divide, &l.also};
-    return random.one_in(8) ? mutate(random, l.plus) : mutate(random, *fields[random.below(7)]);
+    std::uint32_t* const fields[] = {&l.minimum, &l.bound, &l.step, &l.of, &l.times, &l.divide, &l.also, &l.counted};
+    return random.one_in(8) ? mutate(random, l.plus) : mutate(random, *fields[random.below(8)]);
   }
   if (t.terms.empty())
     return t.terms.push_back(nsk::format::Term(1, static_cast<std::uint8_t>(random.below(13)), 0, 255, 255));

@@ -2,7 +2,7 @@
 #pragma once
 /// Valid plans to mutate: every operator of the engine is in one of them.
 #include <vector>
-#include "../model/policy_plan.hpp"
+#include "../model/lengths_plan.hpp"
 #include "../model/quantized_plan.hpp"
 #include "../model/recurrent_plan.hpp"
 #include "../model/scatter_plan.hpp"
@@ -82,6 +82,7 @@ inline std::vector<test::plan_spec> operator_plans() {
                                         test::make_indices(),
                                         test::make_lstm(),
                                         test::make_policy(),
+                                        test::make_counted(),
                                         test::make_tree_ensemble(),
                                         test::make_scatter(),
                                         test::quantized::quantize(),

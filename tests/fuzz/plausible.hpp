@@ -225,6 +225,11 @@ inline void make_lengths(generator& random, test::plan_spec& p) {
   const auto minimum = static_cast<std::uint32_t>(minima[random.below(3)]), longest = static_cast<std::uint32_t>(bound);
   p.lengths = {{"n", minimum, longest}};
   if (random.one_in(3)) p.lengths.push_back({"", 2 * minimum, 2 * longest, 1, 0, 1, 0, 1, 1});
+  for (std::size_t i = 0; i < p.tensors.size() && random.one_in(2); ++i) {
+    const test::tensor_spec& t = p.tensors[i];
+    if (t.type == nsk::format::DataType::int64 && t.shape == std::vector<std::int32_t>{1})
+      p.lengths[0].counted = static_cast<std::uint32_t>(i) + 1;
+  }
   for (test::tensor_spec& t : p.tensors) {
     t.terms.clear();
     if (random.one_in(12)) continue;

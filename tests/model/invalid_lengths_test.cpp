@@ -112,6 +112,37 @@ const invalid_case invalid_cases[] = {
      }},
 };
 
+test::length_spec& counted(plan_spec& p) { return p.lengths[0]; }
+
+const invalid_case invalid_counts[] = {
+    {"a tensor that is absent", status_code::bad_lengths,
+     [](plan_spec& p) { counted(p).counted = static_cast<std::uint32_t>(p.tensors.size()) + 1; }},
+    {"a number that is no integer", status_code::bad_lengths,
+     [](plan_spec& p) { counted(p).counted = p.steps[test::total_step].outputs[0] + 1; }},
+    {"a number of the caller", status_code::bad_lengths,
+     [](plan_spec& p) { counted(p).counted = p.steps[test::count_step].inputs[0] + 1; }},
+    {"several numbers", status_code::bad_lengths,
+     [](plan_spec& p) {
+       for (const std::uint32_t i : {p.steps[test::count_step].inputs[0], p.steps[test::count_step].outputs[0]}) {
+         p.tensors[i].shape = {2};
+         p.buffers[p.tensors[i].buffer].bytes *= 2;
+       }
+     }},
+    {"steps of a number", status_code::bad_lengths, [](plan_spec& p) { counted(p).step = 2; }},
+    {"a minimum beyond the bound", status_code::bad_lengths, [](plan_spec& p) { counted(p).minimum = 7; }},
+    {"a step that follows what is counted behind it", status_code::bad_lengths,
+     [](plan_spec& p) {
+       std::swap(p.steps[test::count_step], p.steps[test::square_step]);
+       p.buffers[p.tensors[p.steps[0].outputs[0]].buffer].first_step = 0;
+       p.buffers[p.tensors[p.steps[1].outputs[0]].buffer].first_step = 1;
+     }},
+    {"an input that follows", status_code::bad_lengths,
+     [](plan_spec& p) {
+       p.tensors[p.steps[test::square_step].inputs[0]].terms.clear();
+       p.tensors[p.inputs[1].tensor].terms = {Term(1, 0, 0, no_length, no_length)};
+     }},
+};
+
 nsk::status open_plan(const plan_spec& p) {
   const test::aligned_bytes file = p.write();
   nsk::model m;
@@ -123,6 +154,17 @@ TEST_CASE("open: invalid lengths and terms are refused, each for its own reason"
   REQUIRE_MESSAGE(valid, valid.name() << " at " << valid.where());
   for (const invalid_case& l : invalid_cases) {
     plan_spec p = test::make_lengths();
+    l.apply(p);
+    const nsk::status status = open_plan(p);
+    CHECK_MESSAGE(status.code() == l.code, std::string(l.name) << ": " << status.name() << " at " << status.where());
+  }
+}
+
+TEST_CASE("open: numbers that cannot be a length are refused") {
+  const nsk::status valid = open_plan(test::make_counted());
+  REQUIRE_MESSAGE(valid, valid.name() << " at " << valid.where());
+  for (const invalid_case& l : invalid_counts) {
+    plan_spec p = test::make_counted();
     l.apply(p);
     const nsk::status status = open_plan(p);
     CHECK_MESSAGE(status.code() == l.code, std::string(l.name) << ": " << status.name() << " at " << status.where());

@@ -19,4 +19,28 @@ inline plan_spec make_lengths() {
   return p;
 }
 
+enum counted_step : std::size_t { count_step, square_step, total_step };
+
+/// The number of the elements of "x" that are squared, and added up, is itself an input: cast to an integer, it is a
+/// length of 0 to 6.
+inline plan_spec make_counted() {
+  constexpr std::uint32_t end = 3;
+  constexpr std::int32_t bound = 6;
+  plan_spec p;
+  const std::uint32_t number = p.add_input("number", {1}, end), x = p.add_input("x", {bound, 2}, end),
+                      count = p.add_output("count", {1}, count_step, end, format::DataType::int64),
+                      y = p.add_output("y", {bound, 2}, square_step, end),
+                      sum = p.add_output("sum", {1, 2}, total_step, end),
+                      part = p.add_tensor("part", {bound, 2}, p.tensors[x].buffer);
+  for (const std::uint32_t t : {part, y}) p.tensors[t].terms = {format::Term(1, 0, 0, no_length, no_length)};
+  p.add_step(format::Operator::Cast, {number}, count, "count");
+  step_spec& square = p.add_step(format::Operator::Unary, {part}, y, "square");
+  square.epilogue.function = format::Function::square;
+  square.tile = {1, 0, 0};
+  p.add_step(format::Operator::Reduce, {y}, sum, "sum").reduce = format::ReduceKind::sum;
+  p.lengths = {{"count", 0, bound}};
+  p.lengths[0].counted = count + 1;
+  return p;
+}
+
 }

@@ -63,7 +63,7 @@ struct length_spec {
   std::string name;
   std::uint32_t minimum = 1, bound = 1, step = 1, of = 0, times = 1;
   std::int32_t plus = 0;
-  std::uint32_t divide = 0, also = 0;
+  std::uint32_t divide = 0, also = 0, counted = 0;
 };
 
 struct epilogue_spec {
@@ -393,8 +393,8 @@ inline flatbuffers::Offset<format::Variant> write_variant(flatbuffers::FlatBuffe
   }
   std::vector<flatbuffers::Offset<Length>> lengths;
   for (const length_spec& l : p.lengths)
-    lengths.push_back(
-        CreateLengthDirect(b, l.name.c_str(), l.minimum, l.bound, l.step, l.of, l.times, l.plus, l.divide, l.also));
+    lengths.push_back(CreateLengthDirect(b, l.name.c_str(), l.minimum, l.bound, l.step, l.of, l.times, l.plus, l.divide,
+                                         l.also, l.counted));
   for (const step_spec& s : p.steps) steps.push_back(write_step(b, p, s));
   for (const port_spec& i : p.inputs) inputs.push_back(write_port(b, i));
   for (const port_spec& o : p.outputs) outputs.push_back(write_port(b, o));

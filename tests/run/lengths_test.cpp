@@ -97,7 +97,7 @@ TEST_CASE("lengths: with none a run is complete in every way to run, and later o
   CHECK(of_three(make_empty(), true) == of_three(test::make_lengths(), false));
 }
 
-TEST_CASE("lengths: a step that reads an empty tensor does nothing") {
+TEST_CASE("lengths: a step that reads an empty tensor does nothing, and a sum over nothing is 0") {
   test::plan_spec p = test::make_lengths();
   const std::uint32_t end = static_cast<std::uint32_t>(p.steps.size());
   p.lengths.push_back({"columns", 0, 7});
@@ -107,13 +107,31 @@ TEST_CASE("lengths: a step that reads an empty tensor does nothing") {
     if (b.last_step == end && b.storage == test::format::Storage::output) b.last_step = end + 1;
   p.tensors[x].terms = {test::format::Term(1, 1, 1, test::no_length, test::no_length),
                         test::format::Term(1, 6, 1, test::no_length, test::no_length)};
-  p.add_step(test::format::Operator::Reduce, {x}, y, "largest");
-  opened o(p);
-  session net(o.model, o.memory.span());
-  REQUIRE_MESSAGE(net.status(), net.status().name() << " at " << net.status().where());
-  REQUIRE(net.set_length("columns", 0));
-  CHECK(net.tile_count(static_cast<int>(end)) == 0);
-  net.run();
+  for (const bool sums : {false, true}) {
+    test::plan_spec q = p;
+    if (sums)
+      q.add_step(test::format::Operator::Reduce, {x}, y, "largest").reduce = test::format::ReduceKind::sum;
+    else
+      q.add_step(test::format::Operator::Pool2D, {x}, y, "largest");
+    if (!sums) {
+      for (const std::uint32_t t : {x, y}) {
+        test::tensor_spec& port = q.tensors[t];
+        port.shape = {1, 1, port.shape[1], 1};
+        port.strides = {port.shape[2], port.shape[2], 1, 1};
+        port.terms.clear();
+      }
+      q.tensors[x].terms = {test::format::Term(1, 2, 1, test::no_length, test::no_length)};
+      q.steps.back().window = test::format::Window(1, 7, 1, 1, 1, 1, 0, 0);
+      q.steps.back().has_window = true;
+    }
+    opened o(q);
+    session net(o.model, o.memory.span());
+    REQUIRE_MESSAGE(net.status(), net.status().name() << " at " << net.status().where());
+    REQUIRE(net.set_length("columns", 0));
+    CHECK(net.tile_count(static_cast<int>(end)) == (sums ? 1 : 0));
+    net.run();
+    if (sums) CHECK(net.output<float>("largest")[0] == 0);
+  }
 }
 
 TEST_CASE("lengths: those that follow from others, and steps") {
@@ -129,4 +147,70 @@ TEST_CASE("lengths: those that follow from others, and steps") {
   REQUIRE(net.set_length("rows", 4));
   CHECK(net.lengths()[1] == 2);
 }
+/// Gives the numbers of make_counted().
+void give(session& net, float number) {
+  net.input<float>("number")[0] = number;
+  const auto x = net.input<float>("x");
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i) - 3;
+}
+
+/// What make_counted() leaves for so many elements.
+void check_counted(session& net, std::size_t count) {
+  const auto y = net.output<float>("y");
+  REQUIRE(y.size() == 2 * count);
+  float sums[2] = {};
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    const float x = static_cast<float>(i) - 3;
+    CHECK(y[i] == x * x);
+    sums[i % 2] += x * x;
+  }
+  CHECK(net.output<float>("sum")[0] == sums[0]);
+  CHECK(net.output<float>("sum")[1] == sums[1]);
+}
+
+TEST_CASE("lengths: what a step counts is the length of those behind it, in every way to run") {
+  opened o(test::make_counted(), 2);
+  session net(o.model, o.memory.span());
+  REQUIRE_MESSAGE(net.status(), net.status().name());
+  CHECK(net.set_length("count", 3).code() == status_code::no_such_length);
+  test::ordered_jobs jobs;
+  const auto clock = [] { return nsk::microseconds{0}; };
+  for (const int count : {4, 0, 6, 1}) {
+    const auto every = [&](auto&& run) {
+      give(net, static_cast<float>(count));
+      run();
+      check_counted(net, static_cast<std::size_t>(count));
+      CHECK(net.flags() == 0);
+    };
+    every([&] { net.run(); });
+    every([&] { net.run(jobs, 2); });
+    every([&] {
+      while (!net.run_for(nsk::microseconds{0}, clock)) continue;
+    });
+    every([&] {
+      while (!net.run_for(nsk::microseconds{0}, clock, jobs, 2)) continue;
+    });
+    every([&] {
+      while (!net.run_for(nsk::work{1})) continue;
+    });
+    every([&] {
+      net.restart();
+      for (int s = 0; s < net.step_count(); ++s)
+        for (int t = 0; t < net.tile_count(s); ++t) net.run_tile(s, t, t % 2);
+      net.finish();
+    });
+  }
+}
+
+TEST_CASE("lengths: a number beyond the limits becomes the nearest one, and raises a flag") {
+  opened o(test::make_counted());
+  session net(o.model, o.memory.span());
+  for (const auto& [number, count] : {std::pair(9.0f, 6), std::pair(-2.0f, 0), std::pair(1e30f, 6)}) {
+    give(net, number);
+    net.run();
+    check_counted(net, static_cast<std::size_t>(count));
+    CHECK(net.flags() == nsk::length_clamped);
+  }
+}
+
 }

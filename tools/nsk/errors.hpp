@@ -37,6 +37,16 @@ struct undefined_result : error {
   explicit undefined_result(const std::string& message) : error(exit_code::refused, message) {}
 };
 
+/// A number of results that there cannot be beside the other ones (resolve/shapes/counted.hpp).
+struct impossible_count : error {
+  impossible_count(const std::string& length, long long largest)
+      : error(exit_code::refused, "'" + length + "' is at most " + std::to_string(largest) + " there"),
+        name(length),
+        maximum(largest) {}
+  std::string name;
+  long long maximum;
+};
+
 /// Throws error{refused, message}.
 [[noreturn]] inline void refuse(const std::string& message) { throw error(exit_code::refused, message); }
 [[noreturn]] inline void misuse(const std::string& message) { throw error(exit_code::usage, message); }

@@ -172,7 +172,7 @@ typedef struct nsk_jobs {
 NSK_C_API void nsk_job_call(nsk_job job, void* context, int32_t number) NSK_C_NOEXCEPT;
 
 /* Bits of nsk_session_flags. */
-enum nsk_run_flag { nsk_index_clamped = 1, nsk_division_by_zero = 2, nsk_output_truncated = 4 };
+enum nsk_run_flag { nsk_index_clamped = 1, nsk_division_by_zero = 2, nsk_output_truncated = 4, nsk_length_clamped = 8 };
 
 /* Returns the bytes of memory of a session's handle. */
 NSK_C_API size_t nsk_session_required_bytes(void) NSK_C_NOEXCEPT;

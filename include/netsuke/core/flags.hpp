@@ -10,7 +10,8 @@ NSK_BEGIN
 enum run_flag : std::uint32_t {
   index_clamped = 1,     ///< an index pointed outside its axis and was clamped to the nearest end
   division_by_zero = 2,  ///< an integer was divided by zero; the result is 0
-  output_truncated = 4   ///< more results than the output has rows: the first ones were kept
+  output_truncated = 4,  ///< more results than the output has rows: the first ones were kept
+  length_clamped = 8     ///< a step counted fewer or more than the plan has tensors for: the nearest number was taken
 };
 
 /// Adds `flag` to the flags at `flags`; any number of lanes may do so at once.

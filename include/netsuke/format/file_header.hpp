@@ -37,11 +37,12 @@ enum feature : std::uint32_t {
   feature_small = 16,          ///< a small file (small_file.hpp), which nsk::prepare expands
   feature_weight_offset = 32,  ///< weight_offset of QuantizedConv2D and QuantizedDepthwiseConv2D
   feature_lengths = 64,        ///< Variant.lengths: a run may choose lengths below their bounds
-  feature_length_sums = 128    ///< Length.also, or a length of 0
+  feature_length_sums = 128,   ///< Length.also, or a length of 0
+  feature_length_counts = 256  ///< Length.counted: a step counts a length
 };
 inline constexpr std::uint32_t known_features = feature_batch | feature_cell_clip | feature_half_weights |
                                                 feature_int8_weights | feature_weight_offset | feature_lengths |
-                                                feature_length_sums;
+                                                feature_length_sums | feature_length_counts;
 
 inline constexpr char file_magic[8] = {'N', 'S', 'K', 'M', 'O', 'D', 'E', 'L'};
 inline constexpr std::uint64_t file_alignment = 64;

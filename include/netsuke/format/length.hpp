@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
-/// Lengths: numbers that the caller chooses for a run, and numbers that follow from them. Dimensions, strides and
-/// offsets of tensors follow lengths, so that one file holds a plan for each of them: a run computes, with the same
-/// bits, what a file of exactly those shapes would. Memory is laid out for the bounds.
+/// Lengths: numbers that the caller chooses for a run, that a step of the run counts, and that follow from others.
+/// Dimensions, strides and offsets of tensors follow lengths, so that one file holds a plan for each of them: a run
+/// computes, with the same bits, what a file of exactly those shapes would. Memory is laid out for the bounds.
 ///
 /// The rows of a batch (Variant.batch) are a length of their own kind: the only one of its file.
 #include <netsuke/core/hide_macros.hpp>
@@ -23,13 +23,20 @@ class length_view {
 
   /// Empty where it follows from another length.
   const char* name() const { return impl::text(m_length->name()); }
-  bool is_chosen() const { return m_length->divide() == 0; }
+  bool is_chosen() const { return m_length->divide() == 0 && !is_counted(); }
+  /// Whether it is the element of a tensor, behind the step that writes it; and the number of that tensor.
+  bool is_counted() const { return m_length->counted() != 0; }
+  std::uint32_t counted_tensor() const { return m_length->counted() - 1; }
   std::int32_t minimum() const { return static_cast<std::int32_t>(m_length->minimum()); }
   std::int32_t bound() const { return static_cast<std::int32_t>(m_length->bound()); }
   /// The caller chooses multiples of it.
   std::int32_t step() const { return static_cast<std::int32_t>(m_length->step()); }
   /// Whether the lengths that it follows from are among the first `count`.
   bool follows_earlier(std::uint32_t count) const { return m_length->of() < count && m_length->also() <= count; }
+  /// Which lengths it follows from, where each length before it has a set of those.
+  std::uint32_t sources(const std::uint32_t* before) const {
+    return before[m_length->of()] | (m_length->also() == 0 ? 0U : before[m_length->also() - 1]);
+  }
   /// Its value for those of the lengths before it.
   std::int32_t following(length_values before) const {
     return static_cast<std::int32_t>(sum(before) / m_length->divide());

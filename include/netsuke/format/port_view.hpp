@@ -18,12 +18,7 @@ class port_view {
   span<const std::int32_t> shape() const { return tensor().shape(); }
   std::int64_t elements() const { return tensor().elements(); }
   /// Elements in a run of these lengths: the first ones of the port, dense.
-  std::size_t elements(length_values lengths) const {
-    const tensor_view v = tensor().view(nullptr, lengths);
-    std::size_t count = 1;
-    for (int d = 0; d < v.rank; ++d) count *= static_cast<std::size_t>(v.shape[d]);
-    return count;
-  }
+  std::size_t elements(length_values lengths) const { return static_cast<std::size_t>(tensor().elements(lengths)); }
   std::size_t bytes() const { return tensor().bytes(); }
   /// Bytes in a run of these lengths; of a batch those of all rows, of which the later ones do not matter.
   std::size_t bytes(length_values lengths) const {

@@ -6,6 +6,16 @@
 #include <netsuke/format/tiles.hpp>
 
 NSK_BEGIN
+namespace impl {
+
+/// Whether an operator has a result where an input has no elements and its output has some: a sum over nothing is 0,
+/// data without updates stay, and panels of nothing are padding.
+constexpr bool takes_nothing(op o) {
+  return o == op::reduce || o == op::mat_mul || o == op::pack_panels || o == op::scatter;
+}
+
+}
+
 /// One step of a verified variant. A view: valid as long as the file's bytes.
 class step_view {
  public:
@@ -40,14 +50,18 @@ class step_view {
     const tensor_view y = output().view(nullptr, lengths);
     return tile_space_of(y.shape, y.rank);
   }
-  /// None where a tensor of the step is empty.
+  /// None where the step does nothing.
   int tile_count(length_values lengths) const {
     if (!lengths) return tile_count();
-    return has_empty(lengths) ? 0 : static_cast<int>(tile_grid_of(space(lengths), tile()).count());
+    return does_nothing(lengths) ? 0 : static_cast<int>(tile_grid_of(space(lengths), tile()).count());
   }
-  /// Whether an input or the output has no elements in a run of these lengths: such a step does nothing.
-  bool has_empty(length_values lengths) const {
-    bool empty = output().is_empty(lengths);
+  /// Whether the step does nothing in a run of these lengths: its output has no elements, or an input has none without
+  /// which there is no result.
+  bool does_nothing(length_values lengths) const {
+    return output().is_empty(lengths) || (!impl::takes_nothing(op()) && has_empty_input(lengths));
+  }
+  bool has_empty_input(length_values lengths) const {
+    bool empty = false;
     for (int i = 0; i < input_count() && !empty; ++i) empty = input(i).is_empty(lengths);
     return empty;
   }

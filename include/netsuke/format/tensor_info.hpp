@@ -86,14 +86,15 @@ class tensor_info {
   /// Terms of the numbers that follow lengths.
   impl::term_list terms() const { return impl::term_list(m_tensor->terms()); }
 
-  /// Whether it has no elements in a run of these lengths.
-  bool is_empty(length_values lengths) const {
-    if (terms().size() == 0) return false;
+  /// Number of elements in a run of these lengths.
+  std::int64_t elements(length_values lengths) const {
     const tensor_view v = view(nullptr, lengths);
-    bool empty = false;
-    for (int d = 0; d < v.rank; ++d) empty = empty || v.shape[d] == 0;
-    return empty;
+    std::int64_t n = 1;
+    for (int d = 0; d < v.rank; ++d) n *= v.shape[d];
+    return n;
   }
+  /// Whether it has no elements in a run of these lengths.
+  bool is_empty(length_values lengths) const { return terms().size() != 0 && elements(lengths) == 0; }
 
   /// Returns the tensor as kernels see it; `buffer_start` is where its buffer is, null to get shape and strides
   /// alone. What follows lengths is that of `lengths`.

@@ -48,6 +48,13 @@ NSK_COLD inline bool reaches_all(const variant_view& v) {
   }
   return true;
 }
+/// The first step that counts a length, whose reading is the work of a session of the CPU; -1 where there is none.
+NSK_COLD inline int first_counting_step(const variant_view& v) {
+  for (int i = 0; i < v.length_count(); ++i) {
+    if (v.length(i).is_counted()) return v.tensor(static_cast<int>(v.length(i).counted_tensor())).first_step();
+  }
+  return -1;
+}
 /// Lowers the steps; those without a shader become parts on the CPU where the settings allow it.
 NSK_COLD inline lowering_result lower_steps(const variant_view& v, dispatch_writer& to) {
   int part = -1, part_dispatch = 0;
@@ -134,6 +141,7 @@ class plan {
   NSK_COLD static status make(const variant_view& v, const plan_settings& how, span<std::byte> memory, plan& made) {
     if (how.rows < 0 || how.rows > v.batch()) return {status_code::rows_out_of_range, how.rows};
     if (!impl::reaches_all(v)) return status_code::too_large;
+    if (const int step = impl::first_counting_step(v); step >= 0) return {status_code::no_shader, step};
     impl::dispatch_writer count(how);
     if (const impl::lowering_result r = impl::lower_variant(v, count); r.why)
       return {status_code::no_shader, r.refused_step};

@@ -27,14 +27,7 @@
 NSK_BEGIN
 template <class Settings = default_settings>
 class session {
-  using fault = impl::settings_fault;
-  static constexpr fault fault_of_settings = impl::settings_fault_of<Settings>();
-  static_assert(fault_of_settings != fault::no_class, NSK_IMPL_SETTINGS_CLASS);
-  static_assert(fault_of_settings != fault::ops, NSK_IMPL_SETTINGS_OPS);
-  static_assert(fault_of_settings != fault::functions, NSK_IMPL_SETTINGS_FUNCTIONS);
-  static_assert(fault_of_settings != fault::winograd, NSK_IMPL_SETTINGS_WINOGRAD);
-  static_assert(fault_of_settings != fault::bindable_ports, NSK_IMPL_SETTINGS_PORTS);
-  static_assert(fault_of_settings != fault::profiler, NSK_IMPL_SETTINGS_PROFILER);
+  static_assert(impl::check_settings<Settings>());
 
  public:
   using settings = impl::settings_or_default<Settings>;
@@ -169,7 +162,7 @@ class session {
   void run() {
     require_ready();
     restart();
-    for (impl::serial_tiles tiles{0, 0}; m_step < step_count(); ++m_step) {
+    for (impl::serial_tiles tiles{0, 0}; m_step < step_count(); end_step()) {
       const step_view s = m_variant.step(m_step);
       tiles = impl::tiles_after(tiles, s, tiles_of(s));
       traced([&] { impl::run_lane<settings>(memory(), s, scratch(0), tiles); });
@@ -184,10 +177,9 @@ class session {
     static_assert(impl::is_job_system<Jobs>, NSK_IMPL_JOBS);
     require_ready();
     restart();
-    while (m_step < step_count()) {
+    for (; m_step < step_count(); end_step()) {
       const step_view s = m_variant.step(m_step);
       traced([&] { share(jobs, lane_count, s, 0, tiles_of(s)); });
-      ++m_step;
     }
     finish();
   }
@@ -266,8 +258,7 @@ class session {
   /// Abandons an inference that run_for() has begun; the next call starts anew. States keep the values of the last
   /// complete inference, except those that steps update in place.
   void restart() {
-    m_step = 0;
-    m_tile = 0;
+    m_tile = m_step = 0;
     m_flags = 0;
   }
   /// Where run_for() stands: the next step to run, 0 before the start.
@@ -275,7 +266,10 @@ class session {
 
   // --- for job graphs that drive tiles themselves ---
   int step_count() const { return m_variant.step_count(); }
-  int tile_count(int step_index) const { return tiles_of(m_variant.step(step_index)); }
+  /// Number of tiles of a step; where steps before it count lengths, as many as there are at the bounds of those.
+  int tile_count(int step_index) const {
+    return m_variant.step(step_index).tile_count(impl::with_counts_at_bounds<settings>(m_lengths, m_variant).values());
+  }
   step_view step_info(int step_index) const { return m_variant.step(step_index); }
   /// Computes one tile with the scratch of `lane`. All tiles of a step may run at once, on different lanes; all of them
   /// must be complete before the first tile of the next step. Call finish() after the last.
@@ -283,15 +277,14 @@ class session {
     NSK_ASSERT(step_index >= 0 && step_index < step_count() && tile >= 0 && tile < tile_count(step_index) &&
                    lane >= 0 && lane < m_lanes,
                "session::run_tile: no such step, tile or lane");
-    impl::serial_tiles tiles{tile, tile + 1};
-    impl::run_lane<settings>(memory(), m_variant.step(step_index), scratch(lane), tiles);
+    impl::run_tile<settings>(memory(), m_lengths, m_variant.step(step_index), tile, scratch(lane));
   }
   /// Ends an inference whose tiles the caller has run: makes the new states current, and the next random numbers.
   void finish() {
+    impl::take_counts<settings>(m_lengths, memory(), 0, step_count());
     impl::commit_states(memory());
     ++m_random.run;
-    m_step = 0;
-    m_tile = 0;
+    m_tile = m_step = 0;
   }
 
   // --- states, flags, trace ---
@@ -429,8 +422,13 @@ class session {
     m_tile = done;
     if (done < count) return false;
     m_tile = 0;
-    ++m_step;
+    end_step();
     return true;
+  }
+  /// Goes on to the next step, with the lengths that this one has counted.
+  void end_step() {
+    impl::take_counts<settings>(m_lengths, memory(), m_step, m_step + 1);
+    ++m_step;
   }
 
   variant_view m_variant;

@@ -26,7 +26,7 @@ FOLDER = pathlib.Path()
 # Texts that hold an option and are no cure: what was done and why, tables, parts of sentences, and advice about speed.
 NO_CURE = [
     "kept by --", "returned by --max-drop", " for --max-drop", "| bound | --max-drop", " channels (--argmax)", ", by --", ", as neither --mean", "; --no-check skips it",
-    "--check compares it all the same", "length is data", "With `--dequantize`", "with data at most as long as --bound says", "faster so; --target size", "(--target size stores them too)",
+    "--check compares it all the same", "length is data", "With `--dequantize`", "with data a length of the file", "have another number of rows in each run", "faster so; --target size", "(--target size stores them too)",
     " here; --input gives another shape", ", --batch-max N leaves up to N rows", "a file of --output-dir", "(the source model's axes; --nhwc takes the engine's)", "with the layers that --override makes int8",
     "with the lengths of --input", "the lengths of --input in too many ways", "for the lengths of --input", ", which --dequantize does not know", "with other --input or --set options", "codegen: --name",
     "for --device", "most of its time begins the step", "it reads every weight for one row", "too many to draw", "nsk profile --isa", ". Give --isa ", "`nsk check --help`", "this machine cannot run it",
@@ -184,7 +184,7 @@ def a_long_loop():
 def ranges():
     command = source_of("(int64 n) => (int64[k] r) <int64 zero = {0}, int64 one = {1}> { r = Range (zero, n, one) }")
     n = np.array(3)
-    by_options("a range", ["at run time"], command, {"COUNT": 8}, "--bound", {"n": n}, {"r": np.array([0, 1, 2, 0, 0, 0, 0, 0])})
+    by_options("a range", ["at run time"], command, {"COUNT": 8}, "--bound", {"n": n}, {"r": np.array([0, 1, 2])})
     command = source_of("(int64 n, float[3] x) => (float[k] y) <int64 zero = {0}, int64 one = {1}> { r = Range (zero, n, one)  f = Cast <to = 1> (r)  y = Mul (x, f) }")
     by_options("a range that is fixed", ["Fix it"], command, {"VALUE": 3}, "--set", {"x": np.ones(3, np.float32)}, {"y": np.arange(3, dtype=np.float32)})
 

@@ -159,9 +159,10 @@ def check_ranges(seed, kind, numbers, bound):
             must("run", folder / "model.nsk", *arguments, "--output-dir", folder / "out")
             wanted = session.run(None, inputs)[0]
             got, count = np.load(folder / "out" / "y.npy"), int(np.load(folder / "out" / "y.count.npy"))
-            if count != min(len(wanted), bound):
+            if count != min(len(wanted), bound + 1):  # one more says that there are more
                 raise SystemExit(f"range of {kind} {row}, seed {seed}: {count} elements, ONNX Runtime has {len(wanted)}")
-            if not np.allclose(got[:count], wanted[:count], rtol=1e-6, atol=1e-6 * np.abs(wanted[:count]).max(initial=0)) or got[count:].any():
+            wanted = wanted[:bound]
+            if got.shape != wanted.shape or not np.allclose(got, wanted, rtol=1e-6, atol=1e-6 * np.abs(wanted).max(initial=0)):
                 raise SystemExit(f"range of {kind} {row}, seed {seed}: differs from ONNX Runtime")
 
 
@@ -196,20 +197,18 @@ BEHIND = {
     "best box": "(float[1,8,4] b, float[1,1,8] s) => (int64[n,3] y, float m) { k = Constant<value_ints=[5]>() i = Constant<value_floats=[0.5]>() t = Constant<value_floats=[0.5]>() "
                 "y = NonMaxSuppression(b, s, k, i, t) a = Constant<value_int=2>() j = Gather<axis=1>(y, a) r = Constant<value_ints=[-1]>() f = Reshape(s, r) q = Gather(f, j) m = ReduceMax<keepdims=0>(q) }",
     "threshold as an input": "(float[1,8,4] b, float[1,1,8] s, float[1] t) => (int64[n,3] y) { k = Constant<value_ints=[5]>() i = Constant<value_floats=[0.5]>() y = NonMaxSuppression(b, s, k, i, t) }",
+    "every second": "(float[9] x, bool[9] c) => (float[n] y) { p = Compress(x, c) a = Constant<value_ints=[0]>() e = Constant<value_ints=[99]>() t = Constant<value_ints=[2]>() y = Slice(p, a, e, a, t) }",
+    "last two": "(float[9] x, bool[9] c) => (float[n] y) { p = Compress(x, c) a = Constant<value_ints=[-2]>() e = Constant<value_ints=[99]>() z = Constant<value_ints=[0]>() y = Slice(p, a, e, z) }",
+    "repeated": "(float[9] x, bool[9] c) => (float[n] y) { p = Compress(x, c) k = Constant<value_ints=[2]>() y = Tile(p, k) }",
+    "triangle": "(float[9,9] x, bool[9] c) => (float[n,9] y) { p = Compress<axis=0>(x, c) y = Trilu(p) }",
 }
 REFUSED = {
     "unique rows": ("(float[9] x, bool[9] c) => (float[n] y) { p = Compress(x, c) y = Unique(p) }", "Unique would count"),
-    "every second": ("(float[9] x, bool[9] c) => (float[n] y) { p = Compress(x, c) a = Constant<value_ints=[0]>() e = Constant<value_ints=[99]>() t = Constant<value_ints=[2]>() y = Slice(p, a, e, a, t) }",
-                     "in steps of 2"),
-    "last two": ("(float[9] x, bool[9] c) => (float[n] y) { p = Compress(x, c) a = Constant<value_ints=[-2]>() e = Constant<value_ints=[99]>() z = Constant<value_ints=[0]>() y = Slice(p, a, e, z) }",
-                 "begins at a place that depends"),
-    "repeated": ("(float[9] x, bool[9] c) => (float[n] y) { p = Compress(x, c) k = Constant<value_ints=[2]>() y = Tile(p, k) }", "repeated one behind the other"),
     "another number": ("(float[9] x, bool[9] c, bool[9] d) => (float[n] y) { p = Compress(x, c) q = Compress(x, d) y = Add(p, q) }", "another number of them"),
     "fixed number": ("(float[9] x, bool[9] c) => (float[9] y) { p = Compress(x, c) y = Add(p, x) }", "9 elements there"),
     "normalised": ("(float[9] x, bool[9] c, float[9] w) => (float[n] y) { p = Compress(x, c) y = LayerNormalization<axis=0>(p, w) }", "normalised over them"),
     "scanned": ("(float[9] x, bool[9] c, float a) => (float y, float[n] z) { p = Compress(x, c) y, z = Scan<num_scan_inputs=1, "
                 "body=b (float s, float e) => (float t, float o) { t = Add(s, e) o = Identity(t) }>(a, p) }", "unrolled for as many"),
-    "unknown operator": ("(float[9,9] x, bool[9] c) => (float[n,9] y) { p = Compress<axis=0>(x, c) y = Trilu(p) }", "on rows that are none"),
     "computed overlap": ("(float[1,8,4] b, float[1,1,8] s, float[1] t) => (int64[n,3] y) { k = Constant<value_ints=[5]>() y = NonMaxSuppression(b, s, k, t, t) }", "--set t=VALUE"),
     "state": ("(float[9] x, bool[9] c, float[9] s) => (float[n] y, float[9] z) { y = Compress(x, c) z = Add(s, x) }", "pass them on in the game", ["--state", "s=y"]),
 }
@@ -253,7 +252,11 @@ def behind(name, text, seed):
             for key, value in inputs.items():
                 np.save(folder / f"{key}.npy", value)
                 arguments += ["--input", f"{key}={folder / f'{key}.npy'}"]
-            must("run", folder / "model.nsk", *arguments, "--output-dir", folder / "out")
+            done = nsk("run", folder / "model.nsk", *arguments, "--output-dir", folder / "out")
+            if done.returncode:
+                raise SystemExit(f"{name}: {done.stderr}")
+            if "not the model's" in done.stderr:  # fewer rows than the plan has a result for
+                continue
             if name in OF_NONE and not inputs["c"].any():
                 wanted["y"] = np.full_like(wanted["y"], OF_NONE[name])
             for output, rows in wanted.items():
@@ -289,7 +292,7 @@ def main():
     refused("range without a bound", ranges, "--bound y=COUNT")
     for bound in ("y", "y=0", "y=x", "y=1048577", "y=99999999999999999999"):
         refused(f"--bound {bound}", ranges, "--bound", ["--bound", bound], 1)
-    refused("bound of nothing", ranges, "which is not the output of a Range", ["--bound", "y=4", "--bound", "z=4"], 1)
+    refused("bound of nothing", ranges, "which is no result whose number is computed at run time", ["--bound", "y=4", "--bound", "z=4"], 1)
     print(f"{53 + len(BEHIND)} models have ONNX Runtime's rows, {len(REFUSED)} are refused")
 
 

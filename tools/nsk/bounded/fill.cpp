@@ -20,6 +20,23 @@ graph filler::run() {
   return std::move(made());
 }
 
+/// Operators that choose note what their numbers are made of; all else has the rows that there are.
+graph filler::run_counting() {
+  for (const node& n : m_source.nodes) {
+    interpretation r(m_lengths, n);
+    begin(n);
+    m_reading = &r;
+    if (n.domain == "nsk" && n.op == "Length")
+      count_into(input(0), n.outputs[0]);
+    else if (chooses(n))
+      find_rule(n)->fill(*this);
+    else
+      place(n);
+  }
+  remove_dead();
+  return std::move(made());
+}
+
 void filler::look_at(const node& n) {
   m_lengths.follow(n);
   interpretation r(m_lengths, n);
@@ -180,5 +197,7 @@ value_id filler::masked_like(value_id v, value_id like, value_id other) {
 }
 
 graph filled(const graph& g) { return filler(g).run(); }
+
+graph counting(const graph& g) { return filler(g).run_counting(); }
 
 }

@@ -14,6 +14,9 @@ namespace nsk::tool::bounded {
 /// Returns `g` with the nodes that compute on used elements only; nsk.Length becomes the number that was counted.
 graph filled(const graph& g);
 
+/// Returns `g`, which is resolved for numbers of results (resolve/shapes/counted.hpp), with the nodes that count them.
+graph counting(const graph& g);
+
 /// Fills nodes whose operands say lengths: these become constants, what they are at most.
 void fill_with_constants(filler& f);
 
@@ -22,6 +25,7 @@ class filler : public node_writer {
  public:
   explicit filler(const graph& g);
   graph run();
+  graph run_counting();
 
   interpretation& at() { return *m_reading; }
   lengths& known() { return m_lengths; }

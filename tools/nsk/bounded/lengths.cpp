@@ -9,33 +9,6 @@
 #include "reference/operators.hpp"
 
 namespace nsk::tool::bounded {
-namespace {
-
-constexpr std::int64_t max_compared = 4096;  // bytes of constants that are compared by their contents
-
-std::string bytes_text(const array& a) {
-  return std::string(name_of(a.type)) + to_string(a.shape) +
-         std::string(reinterpret_cast<const char*>(a.data.data()), a.data.size());
-}
-
-/// An attribute as text; empty for graphs, which are not compared.
-std::string text_of(const attribute& a) {
-  std::string text = std::to_string(a.index()) + ":";
-  if (const auto* i = std::get_if<std::int64_t>(&a)) return text + std::to_string(*i);
-  if (const auto* f = std::get_if<float>(&a))
-    return text + std::to_string(*f) + "#" + std::to_string(std::hash<float>()(*f));
-  if (const auto* s = std::get_if<std::string>(&a)) return text + *s;
-  if (const auto* t = std::get_if<array>(&a)) return text + bytes_text(*t);
-  if (const auto* list = std::get_if<std::vector<std::int64_t>>(&a)) return text + to_string(*list);
-  if (const auto* list = std::get_if<std::vector<std::string>>(&a)) {
-    for (const std::string& s : *list) text += s + ",";
-    return text;
-  }
-  return "";
-}
-
-}
-
 bool chooses(const node& n) {
   return n.domain.empty() && n.has(reference::suppression_bound) &&
          (n.op == "NonZero" || n.op == "Compress" || n.op == "Unique" || n.op == "Range" ||
@@ -92,25 +65,6 @@ void lengths::set(value_id v, value_facts f) {
   m_facts[v] = std::move(f);
 }
 
-std::string lengths::same_as(value_id v) const {
-  if (v == no_value) return "-";
-  const value& x = at(v);
-  if (x.constant && static_cast<i64>(x.constant->data.size()) <= max_compared) return bytes_text(*x.constant);
-  const auto found = m_same.find(v);
-  return "v" + std::to_string(found != m_same.end() ? found->second : v);
-}
-
-std::string lengths::signature(const node& n) const {
-  std::string text = n.domain + "." + n.op + "." + std::to_string(n.version);
-  for (const auto& [key, a] : n.attributes) {
-    const std::string written = text_of(a);
-    if (written.empty()) return "";
-    text += "|" + key + "=" + written;
-  }
-  for (const value_id v : n.inputs) text += "|" + same_as(v);
-  return text;
-}
-
 /// `v`, or the last value of the source that has as many elements.
 value_id lengths::named_in_source(value_id v) const {
   if (v < m_source_values || !is_bounded(v)) return v;
@@ -142,10 +96,7 @@ void lengths::refuse(const node& n, const std::string& why) const {
 }
 
 void lengths::follow(const node& n) {
-  if (const std::string text = reference::is_random(n) ? "" : signature(n); !text.empty())
-    for (std::size_t i = 0; i < n.outputs.size(); ++i)
-      if (n.outputs[i] != no_value)
-        m_same[n.outputs[i]] = m_computed.emplace(text + "#" + std::to_string(i), n.outputs[i]).first->second;
+  m_same.note(n);
   const bool bounded = reads_bounded(n), counted = reads_count(n);
   interpretation r(*this, n);
   if (bounded || counted) {
@@ -159,7 +110,7 @@ void lengths::follow(const node& n) {
   found->follow(r);
 }
 
-bool has_bounded(const graph& g) { return std::any_of(g.nodes.begin(), g.nodes.end(), chooses); }
+bool has_bounded(const graph& g) { return g.counted.empty() && std::any_of(g.nodes.begin(), g.nodes.end(), chooses); }
 
 std::set<std::string> bounded_outputs(const graph& g) {
   std::set<std::string> names;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "bounded/amount.hpp"
+#include "bounded/same_values.hpp"
 #include "graph/graph.hpp"
 
 namespace nsk::tool::bounded {
@@ -24,7 +25,7 @@ struct value_facts {
 class lengths {
  public:
   /// Looks at nodes of `g` as they come; values may be added to it.
-  explicit lengths(const graph& g) : m_graph(g), m_source_values(static_cast<value_id>(g.values.size())) {}
+  explicit lengths(const graph& g) : m_graph(g), m_source_values(static_cast<value_id>(g.values.size())), m_same(g) {}
 
   /// Notes what is known of the results of `n`, whose types and shapes are known. Refuses operators that would compute
   /// on unused elements, or whose result depends on a count in a way that is not supported: names the node, says why
@@ -51,10 +52,8 @@ class lengths {
 
   void set(value_id v, value_facts facts);
   void set_chosen(value_id output, const amount& a) { m_chosen[output] = a; }
-  /// A text that is the same for values that are computed in the same way.
-  std::string same_as(value_id v) const;
-  /// A text that is the same for nodes that compute what `n` computes; empty where an attribute has no text.
-  std::string signature(const node& n) const;
+  /// Which values are computed in the same way.
+  const same_values& same() const { return m_same; }
   /// "node 'x' (Softmax, ...): 'boxes' has as many rows as were chosen, at most 60, and " + why + cure.
   [[noreturn]] void refuse_reading(const node& n, value_id v, const std::string& why) const;
   /// refuse_reading() for the first operand that is bounded, or else computed from a count.
@@ -71,14 +70,13 @@ class lengths {
   counts m_counts;
   std::map<value_id, value_facts> m_facts;
   std::map<value_id, amount> m_chosen;
-  std::set<value_id> m_from_counts;            ///< computed from counts
-  std::map<std::string, value_id> m_computed;  ///< the first value of each signature
-  std::map<value_id, value_id> m_same;         ///< the first value that is computed as this one
+  std::set<value_id> m_from_counts;  ///< computed from counts
+  same_values m_same;
 };
 
 /// Whether the number of results of `n` depends on values.
 bool chooses(const node& n);
-/// Whether any operator of `g` has results whose number depends on values.
+/// Whether any operator of `g` has results whose number depends on values, and as many rows as there can be.
 bool has_bounded(const graph& g);
 /// Which outputs of `g` have fewer used elements than places.
 std::set<std::string> bounded_outputs(const graph& g);

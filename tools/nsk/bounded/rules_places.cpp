@@ -85,11 +85,11 @@ void follow_regions(interpretation& r) {
   r.result(0, axes);
 }
 
-/// The count of results of a node that chooses. Nodes with one `key` have one count; without a key it is the own one.
-amount chosen(interpretation& r, std::string key) {
+/// The count of results of a node that chooses.
+amount chosen(interpretation& r) {
   const value_id y = r.op().outputs[0];
-  if (key.empty()) key = "of " + r.all().same_as(y);
-  const amount count = r.known_counts().chosen(key, r.op().integer(reference::suppression_bound, 0), y);
+  const amount count =
+      r.known_counts().chosen(r.all().same().count_of(r.op()), r.op().integer(reference::suppression_bound, 0), y);
   r.all().set_chosen(y, count);
   return count;
 }
@@ -100,9 +100,7 @@ void follow_chosen(interpretation& r) {
   const i64 rows = n.integer(reference::suppression_bound, 0);
   if (rows > max_rows)
     refuse(describe(r.all().source(), n) + ": it may have " + std::to_string(rows) + " results, more than 2^24");
-  const std::size_t condition = n.op == "Compress" ? 1 : 0;
-  const amount count =
-      chosen(r, n.op == "Range" ? r.all().signature(n) : "not 0: " + r.all().same_as(n.inputs[condition]));
+  const amount count = chosen(r);
   if (n.op == "NonZero") return r.result(0, {number(static_cast<i64>(r.rank(0))), count}, true);
   if (n.op == "Range") return r.result(0, {count}, true);
   const std::vector<amount> x = r.axes(0);
@@ -122,7 +120,7 @@ void follow_chosen(interpretation& r) {
 void follow_unique(interpretation& r) {
   r.require_whole(0, "Unique would count what is none of them");
   const node& n = r.op();
-  const amount count = chosen(r, "unique " + r.all().same_as(n.outputs[0]));
+  const amount count = chosen(r);
   std::vector<amount> axes = r.axes(0);
   if (n.has("axis"))
     axes[r.axis(n.integer("axis", 0), axes.size())] = count;
@@ -140,7 +138,7 @@ void follow_suppression(interpretation& r) {
     if (scores[d].varies()) r.refuse(1, "images and classes must be of fixed numbers");
   if (boxes[0].varies() || boxes[1] != scores[2]) r.refuse("boxes and scores are of different numbers");
   if (!chooses(n)) r.refuse("all its rows count there");
-  const amount count = chosen(r, r.all().signature(n));
+  const amount count = chosen(r);
   r.result(0, {count, number(3)}, true);
 }
 

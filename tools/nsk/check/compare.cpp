@@ -177,19 +177,20 @@ engine_values run_engine(const graph& g, const variant_view& v, runner& r, const
   const std::map<std::string, int> last = last_writers(v);
   r.run_steps([&](int index) {
     const tensor_info t = v.step(index).output();
+    const auto read = [&] { return dense(t, r.tensor(t.index()), r.lengths()); };
     if (last.at(t.name()) != index) return;
     const auto source = computed.find(t.name());
     if (const auto whole = computed.find(whole_of_band(t.name()));
         source == computed.end() && whole != computed.end()) {
-      if (banded.add(whole->first, dense(t, r.tensor(t.index())), whole->second))
+      if (banded.add(whole->first, read(), whole->second))
         results[whole->first] = {banded.whole(whole->first, whole->second), index};
       return;
     }
     if (source == computed.end() && is_window(t.name())) return;
-    if (source == computed.end() || count_of(source->second) != t.elements())
+    if (source == computed.end() || count_of(source->second) != t.elements(r.lengths()))
       ++without_counterpart;
-    else
-      results[t.name()] = {{dense(t, r.tensor(t.index())), {}}, index};
+    else if (!v.step(index).does_nothing(r.lengths()))
+      results[t.name()] = {{read(), {}}, index};
   });
   return results;
 }

@@ -20,6 +20,7 @@
 #include "profile/measure.hpp"
 #include "check/check_report.hpp"
 #include "check/compare.hpp"
+#include "check/counted_lengths.hpp"
 #include "check/random_inputs.hpp"
 #include "io/text.hpp"
 #include "suggest.hpp"
@@ -165,6 +166,43 @@ exit_code check_device(const check_options& o, command_files& files) {
   return exit_code::good;
 }
 
+/// The lengths of a file that are no others' consequence.
+std::vector<chosen_length> lengths_of(const variant_view& v) {
+  std::vector<chosen_length> lengths;
+  for (int i = 0; i < v.length_count(); ++i)
+    if (const length_view l = v.length(i); l.is_chosen() || l.is_counted())
+      lengths.push_back({l.name(), l.minimum(), l.bound(), l.step(), l.is_counted()});
+  return lengths;
+}
+
+std::map<std::string, std::int64_t> named(const std::vector<chosen_length>& lengths, const length_choice& values) {
+  std::map<std::string, std::int64_t> result;
+  for (std::size_t i = 0; i < lengths.size(); ++i) result[lengths[i].name] = values[i];
+  return result;
+}
+
+/// Compares a file with lengths that steps count, for those that they are on the inputs, with its source.
+comparison_report compare_counted(const graph& source, const input_options& inputs, const model_file& file, int variant,
+                                  const check_options& o, const std::function<void(const std::string&)>& progress) {
+  const std::vector<chosen_length> lengths = lengths_of(file.view.variant(variant));
+  const graph_at at = [&](const length_choice& values) {
+    graph g = source;
+    input_options counted = inputs;
+    counted.counts.emplace();
+    for (std::size_t i = 0; i < lengths.size(); ++i)
+      if (lengths[i].counted) (*counted.counts)[lengths[i].name] = values[i];
+    resolve(g, counted);
+    apply_changes(g, recorded_changes(file.view));
+    return g;
+  };
+  const counted_network network =
+      counted_on_random(at, lengths, bounds_of(lengths), file.view, variant, {o.seed, 0, recorded_ranges(file.view)},
+                        inputs_of(file.view, o, variant));
+  const model_file fixed = fixed_to(file, named(lengths, network.values), o.model);
+  const auto alone = choose_engine(o.isa).open(fixed.bytes.data(), fixed.bytes.size(), 1, variant);
+  return compare(network.g, fixed.view, *alone, network.inputs, progress, variant);
+}
+
 /// Refuses --semantics where it says nothing.
 void require_semantics(const check_options& o) {
   if (o.semantics.empty()) return;
@@ -212,7 +250,10 @@ exit_code check(const check_options& o, command_files& files) {
   input_options inputs = options_of(g, file.view, o.sets, variant);
   inputs.dequantize = importing.dequantize;
   inputs.trusted = o.trusted;
-  resolve(g, inputs);
+  const auto tell = [&](const std::string& what) { progress.show(what); };
+  const bool counts = counts_lengths(file.view.variant(variant));
+  const graph source = counts ? g : graph();
+  if (!counts) resolve(g, inputs);
   apply_changes(g, recorded_changes(file.view));
   if (o.min_db || has_key(file.view, quantised_key)) {
     progress.clear();
@@ -221,9 +262,10 @@ exit_code check(const check_options& o, command_files& files) {
   for (const weight_format format : {weight_format::fp16, weight_format::w8})
     if (has_key(file.view, rounded_key(format)))
       static_cast<void>(round_weights(g, float_layers(file.view, format), format));
-  const comparison_report report = compare_on_random(
-      g, file.view, *runner, {o.seed, 0, recorded_ranges(file.view)}, inputs_of(file.view, o, variant),
-      [&](const std::string& what) { progress.show(what); }, variant);
+  const comparison_report report =
+      counts ? compare_counted(source, inputs, file, variant, o, tell)
+             : compare_on_random(g, file.view, *runner, {o.seed, 0, recorded_ranges(file.view)},
+                                 inputs_of(file.view, o, variant), tell, variant);
   progress.clear();
   if (importing.reference) {
     files.commit();

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
 
 #include "cli/length_options.hpp"
 #include "cli/options.hpp"
@@ -10,6 +11,8 @@
 #include "engine/engine.hpp"
 #include "engine/values.hpp"
 #include "errors.hpp"
+#include "check/compare.hpp"
+#include "check/counted_lengths.hpp"
 #include "check/random_inputs.hpp"
 #include "check/row_check.hpp"
 #include "io/text.hpp"
@@ -74,12 +77,25 @@ void require_own_rows(const std::vector<variant_source>& variants) {
           "which may take minutes and gigabytes, or --no-check");
 }
 
+/// Refuses a file whose run counts other lengths than the evaluator.
+void require_counts(runner& r, const variant_view& v, const std::vector<chosen_length>& lengths,
+                    const length_choice& values) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (!lengths[i].counted) continue;
+    const std::int64_t found = output_of(r, v, v.find_output(lengths[i].name.c_str())).integer(0);
+    if (found != values[i])
+      refuse("'" + lengths[i].name + "' is " + std::to_string(found) + " where it should be " +
+             std::to_string(values[i]) + ": please report this with the model");
+  }
+}
+
 /// Refuses a file that computes other bits with its lengths set than the file of those lengths, which is `fixed`, does.
 /// That has the ports with elements.
 void require_same_bits(runner& r, const model_file& file, const variant_source& v, const length_choice& values,
                        const model_file& fixed, runner& alone, const std::map<std::string, array>& inputs) {
   const variant_view all = file.view.variant(), one = fixed.view.variant();
-  for (std::size_t i = 0; i < values.size(); ++i) r.set_length(v.lengths[i].name, static_cast<int>(values[i]));
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (!v.lengths[i].counted) r.set_length(v.lengths[i].name, static_cast<int>(values[i]));
   give_inputs(alone, one, inputs);
   for (int i = 0; i < one.input_count(); ++i)
     std::memcpy(r.input(all.find_input(one.input(i).name())), alone.input(i), one.input(i).bytes());
@@ -88,6 +104,7 @@ void require_same_bits(runner& r, const model_file& file, const variant_source& 
     each->seed(1);
     each->run();
   }
+  require_counts(r, all, v.lengths, values);
   for (int i = 0; i < one.output_count(); ++i)
     if (std::memcmp(r.output(all.find_output(one.output(i).name())), alone.output(i), one.output(i).bytes()) != 0)
       refuse("output '" + std::string(one.output(i).name()) + "' has other bits with " + text_of(v.lengths, values) +
@@ -108,6 +125,7 @@ std::vector<length_choice> computed_choices(const std::vector<chosen_length>& le
   for (const length_choice& values : compared_choices(lengths))
     if (are_within(lengths, values)) within.push_back(values);
   std::vector<length_choice> computed = {within.back(), within[within.size() / 2]};
+  if (has_counted(lengths)) computed.push_back(bounds_of(lengths));
   computed.insert(computed.end(), unknown.begin(), unknown.end());
   std::sort(computed.begin(), computed.end());
   computed.erase(std::unique(computed.begin(), computed.end()), computed.end());
@@ -130,6 +148,8 @@ void require_short_lengths(const std::vector<chosen_length>& lengths, const mode
     const length_choice& values = choices[i * choices.size() / count];
     try {
       static_cast<void>(fixed_to(file, named(lengths, values), "the plan with " + text_of(lengths, values)));
+    } catch (const no_fixed_form&) {
+      continue;
     } catch (const error& e) {
       refuse("the lengths of --bound cannot be in one file: " + std::string(e.what()) +
              ". A larger minimum has no such value");
@@ -137,22 +157,115 @@ void require_short_lengths(const std::vector<chosen_length>& lengths, const mode
   }
 }
 
+/// What is compared with a file for some values of its lengths.
+class lengths_check {
+ public:
+  lengths_check(const convert_options& o, const variant_source& v, const model_file& file, progress_line& progress,
+                conversion& result)
+      : m_options(o), m_source(v), m_file(file), m_progress(progress), m_result(result), m_lengths(v.lengths) {
+    for (std::size_t i = 0; i < m_lengths.size(); ++i)  // the plan may have no result for fewer
+      m_lengths[i].minimum = file.view.variant().length(static_cast<int>(i)).minimum();
+  }
+
+  /// The lengths with the limits that the file has.
+  const std::vector<chosen_length>& lengths() const { return m_lengths; }
+
+  /// Compares the file of these values, and the bits of a run that chooses them.
+  void compare_at(const length_choice& values) {
+    const graph g = without_empty_inputs(m_source.at(values).g);
+    const model_file fixed = fixed_to(m_file, named(m_lengths, values), m_options.output);
+    const auto alone = open(fixed), whole = open(m_file);
+    take(compare_on_random(g, fixed.view, *alone, m_result.random, {}, tell(), 0, sampled()));
+    require_same_bits(*whole, m_file, m_source, values, fixed, *alone,
+                      random_inputs(g, fixed.view, m_result.random, 0));
+  }
+
+  /// Compares runs whose steps count lengths: on inputs as they come, and on those that choose nothing. The others are
+  /// those of `values`.
+  void compare_counting(const length_choice& values) {
+    const graph_at at = [&](const length_choice& chosen) { return m_source.at(chosen).g; };
+    const model_file shapes = shape_of_inputs(values);
+    for (const fullness f : {fullness::usual, fullness::none}) {
+      random_choice random = m_result.random;
+      random.chosen = f;
+      try {
+        compare_counted(counted_on_random(at, m_lengths, values, shapes.view, 0, random, {}));
+      } catch (const undefined_result&) {
+        if (f == fullness::usual) throw;
+      }
+    }
+  }
+
+  /// Compares the first so many results, on inputs that have more of them.
+  void compare_first_results(const length_choice& values) {
+    if (m_counted.count(values) != 0) return;
+    const graph g = without_empty_inputs(m_source.at(values).g);
+    const model_file fixed = fixed_to(m_file, named(m_lengths, values), m_options.output);
+    const auto alone = open(fixed);
+    random_choice random = m_result.random;
+    for (;;) {
+      try {
+        return take(compare(g, fixed.view, *alone, random_inputs(g, fixed.view, random, 0), tell(), 0, sampled()));
+      } catch (const error& e) {
+        if (e.code != exit_code::refused) throw;
+        if (++random.attempt == max_counting_attempts) throw undefined_result(e.what());
+      }
+    }
+  }
+
+ private:
+  static std::unique_ptr<runner> open(const model_file& f) {
+    return choose_engine("").open(f.bytes.data(), f.bytes.size(), 1, 0);
+  }
+  std::function<void(const std::string&)> tell() const {
+    return [this](const std::string& what) { m_progress.show(what); };
+  }
+  std::int64_t sampled() const { return m_options.check ? all_elements : sampled_elements; }
+  void take(comparison_report found) const {
+    if (!m_result.comparison || found.prevails_over(*m_result.comparison, conversion_tolerance))
+      m_result.comparison = std::move(found);
+  }
+  /// The file of the chosen lengths among `values`, for the shapes of its inputs.
+  model_file shape_of_inputs(length_choice values) const {
+    const variant_view v = m_file.view.variant();
+    for (int i = 0; i < v.length_count(); ++i)
+      if (v.length(i).is_counted()) values[static_cast<std::size_t>(i)] = std::max(v.length(i).minimum(), 1);
+    return fixed_to(m_file, named(m_lengths, values), m_options.output);
+  }
+  void choose(runner& r, const length_choice& values) const {
+    for (std::size_t i = 0; i < values.size(); ++i)
+      if (!m_lengths[i].counted) r.set_length(m_lengths[i].name, static_cast<int>(values[i]));
+  }
+  void compare_counted(const counted_network& network) {
+    m_counted.insert(network.values);
+    const auto whole = open(m_file);
+    choose(*whole, network.values);
+    take(compare(without_empty_inputs(network.g), m_file.view, *whole, network.inputs, tell(), 0, sampled()));
+    require_counts(*whole, m_file.view.variant(), m_lengths, network.values);
+    if (std::find(network.values.begin(), network.values.end(), 0) != network.values.end()) return;
+    const model_file fixed = fixed_to(m_file, named(m_lengths, network.values), m_options.output);
+    require_same_bits(*whole, m_file, m_source, network.values, fixed, *open(fixed), network.inputs);
+  }
+
+  const convert_options& m_options;
+  const variant_source& m_source;
+  const model_file& m_file;
+  progress_line& m_progress;
+  conversion& m_result;
+  std::vector<chosen_length> m_lengths;
+  std::set<length_choice> m_counted;  ///< values that runs have counted
+};
+
 /// Compares a file with lengths with its source for some of their values.
 void check_lengths(const convert_options& o, const variant_source& v, const model_file& file, progress_line& progress,
                    conversion& result) {
-  const std::vector<length_choice> computed = computed_choices(v.lengths, result.unknown_choices);
-  for (const length_choice& values : computed) {
-    const model_file fixed = fixed_to(file, named(v.lengths, values), o.output);
-    const auto alone = choose_engine("").open(fixed.bytes.data(), fixed.bytes.size(), 1, 0);
-    const graph g = without_empty_inputs(v.at(values).g);
-    comparison_report found = compare_on_random(
-        g, fixed.view, *alone, result.random, {}, [&](const std::string& what) { progress.show(what); }, 0,
-        o.check ? all_elements : sampled_elements);
-    if (!result.comparison || found.prevails_over(*result.comparison, conversion_tolerance))
-      result.comparison = std::move(found);
-    const auto whole = choose_engine("").open(file.bytes.data(), file.bytes.size(), 1, 0);
-    require_same_bits(*whole, file, v, values, fixed, *alone, random_inputs(g, fixed.view, result.random, 0));
-  }
+  lengths_check check(o, v, file, progress, result);
+  const bool counts = has_counted(v.lengths);
+  const std::vector<length_choice> computed =
+      computed_choices(check.lengths(), counts ? std::vector<length_choice>() : result.unknown_choices);
+  for (const length_choice& values : computed) counts ? check.compare_counting(values) : check.compare_at(values);
+  for (const length_choice& values : counts ? result.unknown_choices : std::vector<length_choice>())
+    check.compare_first_results(values);
   result.report["notes"].push_back("computed at " + std::to_string(computed.size() + 1) + " values of the lengths");
 }
 
@@ -162,7 +275,7 @@ void check_conversion(const convert_options& o, const std::vector<variant_source
   const auto begin = std::chrono::steady_clock::now();
   try {
     check_rows(variants, file, result);
-    for (int variant = 0; variant < file.view.variant_count(); ++variant) {
+    for (int variant = 0; !has_counted(variants[0].lengths) && variant < file.view.variant_count(); ++variant) {
       const auto runner = choose_engine("").open(file.bytes.data(), file.bytes.size(), 1, variant);
       comparison_report found = compare_on_random(
           source_of(variants, variant).g, file.view, *runner, result.random, {},

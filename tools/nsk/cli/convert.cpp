@@ -157,7 +157,13 @@ conversion convert_source(const convert_options& o, command_files& files, progre
                           const source_change& change) {
   progress.show("reading " + o.source.path);
   const overrides chosen = read_overrides(o.overrides);
-  std::vector<variant_source> variants = read_variants(o.source, files);
+  source_options source = o.source;
+  source.counts_results = !change;
+  std::vector<variant_source> variants = read_variants(source, files);
+  for (const variant_source& v : variants)
+    if (has_counted(v.lengths) && o.embed_check)
+      refuse("--embed-check records outputs of one shape, and steps count lengths of this model. Leave it out, and " +
+             std::string("use nsk check"));
   for (const variant_source& v : variants)
     if (!v.lengths.empty() && (change || variants.size() > 1))
       refuse("--bound " + v.lengths[0].name +

@@ -9,6 +9,12 @@
 
 namespace nsk::tool {
 
+bool counts_lengths(const variant_view& v) {
+  for (int i = 0; i < v.length_count(); ++i)
+    if (v.length(i).is_counted()) return true;
+  return false;
+}
+
 model_file fixed_to(const model_file& file, const std::map<std::string, std::int64_t>& lengths,
                     const std::string& name) {
   model_parts parts = take_apart(file.bytes.data());
@@ -24,6 +30,10 @@ model_file open_model_at(const std::string& path, const std::vector<std::string>
       misuse("--length " + name + "=" + text + ": write a whole number.");
   }
   model_file file = open_model(path);
+  if (!values.empty() && counts_lengths(file.view.variant()))
+    refuse("--length: steps of '" + path +
+           "' count lengths too, and no file of one value has those. Choose lengths in " +
+           "the game, with session::set_length");
   return values.empty() ? std::move(file) : fixed_to(file, values, path);
 }
 

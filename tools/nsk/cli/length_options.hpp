@@ -13,6 +13,9 @@ namespace nsk::tool {
 /// have, and values beyond them.
 model_file open_model_at(const std::string& path, const std::vector<std::string>& lengths);
 
+/// Whether a step of a variant counts a length.
+bool counts_lengths(const variant_view& v);
+
 /// The file of these values of the lengths of `file`; messages call it `name`.
 model_file fixed_to(const model_file& file, const std::map<std::string, std::int64_t>& lengths,
                     const std::string& name);

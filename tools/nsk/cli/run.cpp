@@ -5,6 +5,8 @@
 #include <cstring>
 #include <set>
 
+#include <netsuke/core/flags.hpp>
+
 #include "cli/commands.hpp"
 #include "cli/length_options.hpp"
 #include "gpu/device.hpp"
@@ -121,13 +123,15 @@ class output_sequence {
       : m_port(port),
         m_nhwc(o.nhwc),
         m_rows(port, o.nhwc, batch, o.batch),
-        m_one(element_of(port.type()), engine_shape_of(port)),
-        m_all(m_one.type, o.steps > 1 ? with_time(shape_of_one(), o.steps) : shape_of_one()) {}
-  void read(int step, const std::byte* from) {
-    std::memcpy(m_one.data.data(), from, m_one.data.size());
-    const array laid = m_nhwc ? m_one : to_source(m_port, m_one);
+        m_all(element_of(port.type()), o.steps > 1 ? with_time(shape_of_one(), o.steps) : shape_of_one()) {}
+  /// With lengths that steps have counted there is one run.
+  void read(int step, const std::byte* from, length_values lengths) {
+    array one(m_all.type, engine_shape_of(m_port, lengths));
+    std::memcpy(one.data.data(), from, one.data.size());
+    const array laid = m_nhwc ? one : to_source(m_port, one, lengths);
     array rows(laid.type, m_rows.of(laid.shape));
     m_rows.copy(laid, rows);
+    if (lengths != nullptr) m_all = array(rows.type, rows.shape);
     std::memcpy(m_all.data.data() + static_cast<std::size_t>(step) * rows.data.size(), rows.data.data(),
                 rows.data.size());
   }
@@ -138,7 +142,7 @@ class output_sequence {
   port_view m_port;
   bool m_nhwc;
   row_range m_rows;
-  array m_one, m_all;
+  array m_all;
 };
 
 std::vector<input_sequence> read_inputs(const model& m, int variant, const run_options& o) {
@@ -244,6 +248,9 @@ exit_code run(const run_options& o, command_files& files) {
   inference& net = with.net();
   stages.end("open");
 
+  if (o.steps > 1 && counts_lengths(m.variant(variant)))
+    refuse("--steps: results of '" + o.model + "' have another number of rows in each run. Leave --steps out, and " +
+           "run it for each input");
   const std::vector<std::string> names = output_names(m, variant);
   std::vector<std::string> paths;
   for (const std::string& name : names) paths.push_back(o.output_directory + "/" + name + ".npy");
@@ -269,9 +276,15 @@ exit_code run(const run_options& o, command_files& files) {
       events.clear();
       with.cpu->run(events);
     }
-    for (std::size_t i = 0; i < outputs.size(); ++i) outputs[i].read(step, net.output(static_cast<int>(i)));
+    for (std::size_t i = 0; i < outputs.size(); ++i)
+      outputs[i].read(step, net.output(static_cast<int>(i)), net.lengths());
   }
   stages.end("inference");
+  if (with.cpu && (with.cpu->flags() & nsk::length_clamped) != 0)
+    std::fprintf(stderr,
+                 "nsk: warning: a step counted more or fewer results than '%s' has rows for: these outputs are "
+                 "not the model's.\n",
+                 printable(o.model).c_str());
 
   for (std::size_t i = 0; i < outputs.size(); ++i) files.write(paths[i], npy_bytes(paths[i], outputs[i].all()));
   stages.end("output");

@@ -24,6 +24,7 @@ struct source_options {
   int batch = 0;                          ///< maximum number of rows; 0: fixed shapes
   bool dequantize = false, float_io = false;
   bool find_states = true;
+  bool counts_results = true;  ///< numbers of results may become lengths
   bool to_hard_swish = false, to_swish = false;
   bool trusted = false;
   bool gpu = false;  ///< a variant for GPUs beside every one

@@ -8,6 +8,7 @@
 #include "errors.hpp"
 #include "import/import.hpp"
 #include "resolve/integers/float_ports.hpp"
+#include "resolve/shapes/bounded.hpp"
 #include "resolve/states.hpp"
 #include "suggest.hpp"
 
@@ -146,18 +147,77 @@ std::vector<chosen_length> take_lengths(const graph& g, const source_options& o,
 
 /// Resolves the model, which is `source` before, for values of its lengths.
 variant_source at_lengths(const graph& source, const std::vector<chosen_length>& lengths, const length_choice& values,
-                          const input_options& inputs, const state_options& states, const model_changes& changes) {
+                          input_options inputs, const state_options& states, const model_changes& changes) {
   variant_source v{"", source};
   v.lengths = lengths;
   set_axes(v.g, lengths, values);
+  for (std::size_t i = 0; i < lengths.size(); ++i)
+    if (lengths[i].counted) (*inputs.counts)[lengths[i].name] = values[i];
   try {
     resolve_rows(v, inputs, false);
+  } catch (const impossible_count&) {
+    throw;
   } catch (const error& e) {
     throw error(e.code, "with " + text_of(lengths, values) + ": " + e.what());
   }
   v.states = states_of(v.g, states);
   change(v, changes);
   return v;
+}
+
+/// Resolves a model, which is `source` before, at the bounds of its lengths; with `counts` numbers of results are
+/// lengths too.
+void resolve_with(variant_source& v, const graph& source, input_options& inputs, bool fixed, bool counts) {
+  inputs.counts.reset();
+  if (counts) inputs.counts.emplace();
+  v.g = source;
+  resolve_rows(v, inputs, fixed);
+}
+
+/// Resolves a model at the bounds of its lengths. What is behind results whose number is data is computed on as many
+/// rows as there are at most, where that can be; else, or where --bound names such results, the number is a length.
+void resolve_at_bounds(variant_source& v, const graph& source, const source_options& o, input_options& inputs,
+                       bool fixed) {
+  const bool may_have_lengths = o.counts_results && o.batch == 0 && !o.gpu && o.variants.size() < 2;
+  if (!may_have_lengths || !may_count(source)) return resolve_rows(v, inputs, fixed);
+  const bool counts = !inputs.bounds.empty();
+  try {
+    return resolve_with(v, source, inputs, fixed, counts);
+  } catch (const error& e) {
+    if (e.code != exit_code::refused) throw;
+    try {
+      resolve_with(v, source, inputs, fixed, !counts);
+    } catch (const error&) {
+      throw e;
+    }
+    if (!counts) v.refused_rows = std::make_shared<const error>(e);
+  }
+}
+
+/// Whether the model has a result where one of its lengths is `value` and the others are as large as they can be then.
+bool resolves_at(const variant_source& v, std::size_t length, std::int64_t value) {
+  length_choice values = bounds_of(v.lengths);
+  values[length] = value;
+  for (std::size_t attempt = 0; attempt <= values.size(); ++attempt) {
+    try {
+      static_cast<void>(v.at(values));
+      return true;
+    } catch (const impossible_count& e) {
+      for (std::size_t i = 0; i < values.size(); ++i)
+        if (v.lengths[i].name == e.name) values[i] = e.maximum;
+    } catch (const error&) {
+      return false;
+    }
+  }
+  return false;
+}
+
+/// Lets the lengths that nodes count begin with the smallest number for which the model has a result.
+void raise_counted_minima(variant_source& v) {
+  for (std::size_t i = 0; i < v.lengths.size(); ++i) {
+    chosen_length& l = v.lengths[i];
+    while (l.counted && l.minimum < l.bound && !resolves_at(v, i, l.minimum)) ++l.minimum;
+  }
 }
 
 /// Reads the source for one variant, resolves it, and changes it.
@@ -171,18 +231,21 @@ variant_source read_variant(const source_options& o, const wanted_variant& wante
   for (const std::string& data : v.g.facts.files) files.add_input("external data of the source", data);
   inputs.constants = parse_constants(o.constants);
   v.lengths = take_lengths(v.g, o, inputs);
-  const auto source = v.lengths.empty() ? nullptr : std::make_shared<const graph>(v.g);
+  const auto source = std::make_shared<const graph>(v.g);
   if (!v.lengths.empty()) set_axes(v.g, v.lengths, bounds_of(v.lengths));
   inputs.trusted = o.trusted;
   inputs.dequantize = o.dequantize;
   const bool fixed = o.batch != 0 && give_rows(v, inputs, o.batch);
-  resolve_rows(v, inputs, fixed);
+  resolve_at_bounds(v, graph(v.g), o, inputs, fixed);
   v.states = states_of(v.g, states);
   change(v, changes_of(o));
-  if (!v.lengths.empty())
+  if (!v.lengths.empty() || !v.g.counted.empty()) {
+    for (const counted_length& c : v.g.counted) v.lengths.push_back({c.name, 0, c.maximum, 1, true});
     v.at = [source, lengths = v.lengths, inputs, states, changes = changes_of(o)](const length_choice& values) {
       return at_lengths(*source, lengths, values, inputs, states, changes);
     };
+    raise_counted_minima(v);
+  }
   const input_ranges ranges = ranges_of(o, v.g);
   v.wide_inputs = wide_inputs(ranges);
   v.unknown_inputs = unknown_inputs(v.g, ranges);

@@ -87,10 +87,21 @@ std::vector<std::string> texts_of(const std::vector<streamed_run>& runs) {
   return texts;
 }
 
+/// plan_of_lengths(), with the better reason where there is none.
+plan plan_for_lengths(const program& p, const variant_source& v, const lower_options& lowering,
+                      const compile_options& options) {
+  try {
+    return plan_of_lengths(p, v, lowering, options);
+  } catch (const error& e) {
+    if (e.code == exit_code::refused && v.refused_rows) throw error(*v.refused_rows);
+    throw;
+  }
+}
+
 /// Lowers a program for CPUs, its runs in bands where a target asks for them.
 plan plan_for_cpu(program p, const variant_source& v, const lower_options& lowering, const compile_options& options) {
   read_before_shuffles(p);
-  if (!v.lengths.empty()) return plan_of_lengths(p, v, lowering, options);
+  if (!v.lengths.empty()) return plan_for_lengths(p, v, lowering, options);
   if (options.streams.second_level == 0 || v.batch != 0) return lowered(p, v, lowering, options);
   std::vector<std::string> streamed = texts_of(stream(p, options.streams));
   plan layout = lowered(p, v, lowering, options);
@@ -196,6 +207,7 @@ compiled_file compile_file(const std::vector<variant_source>& variants, const co
     result = compile_with(how, variants, options);
     opened = result.opens();
   }
+  if (!opened && variants[0].refused_rows) throw error(*variants[0].refused_rows);
   require_opened(opened, result);
   compiled_file file{std::move(result.file), std::move(result.pool.kernels), {}, {}, {}, {}};
   for (std::size_t i = 0; i < variants.size(); ++i) describe_lengths(variants[i], result.plans[i].layout, file);

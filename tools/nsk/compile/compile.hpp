@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <vector>
+#include "errors.hpp"
 #include "graph/graph.hpp"
 #include "lengths/lengths.hpp"
 #include "passes/stream/stream.hpp"
@@ -54,7 +55,10 @@ struct variant_source {
   std::set<std::string> wide_inputs = {};           ///< inputs and states with a few elements that are far larger
   std::set<std::string> unknown_inputs = {};        ///< inputs of which nothing is said (wide_convolutions)
   std::shared_ptr<const graph> exported = nullptr;  ///< for the source's own shapes, where the variant has others
-  std::vector<chosen_length> lengths = {};          ///< that runs choose; shapes are those of the bounds
+  std::vector<chosen_length> lengths = {};          ///< that runs choose or count; shapes are those of the bounds
+  /// Why results whose number is data cannot have as many rows as there can be: it is said where lengths cannot be that
+  /// number either. Null where no row is computed for nothing.
+  std::shared_ptr<const error> refused_rows = nullptr;
   /// Resolves the model for other values of its lengths.
   std::function<variant_source(const length_choice&)> at = nullptr;
 };

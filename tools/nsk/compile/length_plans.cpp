@@ -8,6 +8,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "errors.hpp"
 #include "lengths/compare_graphs.hpp"
 #include "lengths/follow.hpp"
 #include "passes/shuffle/shuffle.hpp"
@@ -55,13 +56,13 @@ class length_plans {
 
   /// Adds the plan of some values, unless an axis has one position or none then.
   void add(const length_choice& values) {
-    const variant_source v = m_variant.at(values);
-    if (has_short_axes(values, v.g)) return;
+    const std::optional<variant_source> v = source_at(values);
+    if (!v || has_short_axes(values, v->g)) return;
     value_borders own;
-    m_others.push_back({values, plan_of(v, own)});
+    m_others.push_back({values, plan_of(*v, own)});
     widen(m_widest, own);
     m_borders.push_back(std::move(own));
-    m_alike = m_graphs.add(values, v.g) && m_alike;
+    m_alike = m_graphs.add(values, v->g) && m_alike;
   }
 
   /// The plan of the bounds, with the terms with which it is each of the others.
@@ -88,26 +89,40 @@ class length_plans {
     for (std::int64_t i = 0; i < tried; ++i) {
       number = (number + stride) % count;
       const length_choice values = choice_at(lengths, number);
-      if (is_compared(values)) continue;
-      const variant_source v = m_variant.at(values);
-      if (has_short_axes(values, v.g)) {
-        require_full_outputs(layout, lengths, values);
+      if (is_compared(values) || is_below_minima(layout, values)) continue;
+      const std::optional<variant_source> v = source_at(values);
+      if (!v) continue;
+      if (has_short_axes(values, v->g)) {
+        if (raises_minima(layout, lengths, values)) continue;
         layout.short_choices.push_back(values);
-        see_short(layout, values, v.g);
+        see_short(layout, values, v->g);
         continue;
       }
       value_borders own;
-      const plan_of_choice other{values, plan_of(v, own)};
+      const plan_of_choice other{values, plan_of(*v, own)};
       if (!same_borders(own, m_widest)) return values;
       require_alike(layout, other, lengths);
       if (!follows(layout, other)) return values;
     }
     layout.compared_choices = tried;
+    for (auto* list : {&layout.short_choices, &layout.unknown_choices})
+      list->erase(std::remove_if(list->begin(), list->end(),
+                                 [&](const length_choice& values) { return is_below_minima(layout, values); }),
+                  list->end());
     if (!layout.short_choices.empty()) require_shown_quotients(layout);
     return {};
   }
 
  private:
+  /// The variant for some values of the lengths; nothing where steps cannot count so.
+  std::optional<variant_source> source_at(const length_choice& values) const {
+    try {
+      return m_variant.at(values);
+    } catch (const impossible_count&) {
+      return {};
+    }
+  }
+
   /// How many values are lowered in about a minute, up to 2^18.
   static std::int64_t affordable_choices(const plan& p) {
     constexpr double seconds = 60, per_step = 30e-6, per_byte = 0.7e-9;  // measured on a core of 2026

@@ -28,8 +28,9 @@ void add_facts(plan& p, const model_facts& facts) {
 }
 
 program program_of(const variant_source& v, byte_kernels bytes, const graph* bounds) {
-  program p = bounded::has_bounded(v.g) ? canonicalise(bounded::filled(v.g), v.states, bytes, bounds)
-                                        : canonicalise(v.g, v.states, bytes, bounds);
+  program p = !v.g.counted.empty()        ? canonicalise(bounded::counting(v.g), v.states, bytes, bounds)
+              : bounded::has_bounded(v.g) ? canonicalise(bounded::filled(v.g), v.states, bytes, bounds)
+                                          : canonicalise(v.g, v.states, bytes, bounds);
   recognise(p);
   recognise_cells(p);
   merge_axes(p);

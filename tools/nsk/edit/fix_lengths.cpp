@@ -6,10 +6,18 @@
 #include "edit/parts.hpp"
 #include "edit/table.hpp"
 #include "errors.hpp"
+#include "io/layout.hpp"
 #include "suggest.hpp"
 
 namespace nsk::tool {
 namespace {
+
+/// The number of a length that is chosen or counted; -1 where there is none.
+int number_of(const variant_view& v, const std::string& name) {
+  for (int i = 0; i < v.length_count(); ++i)
+    if (v.length(i).name() == name && !name.empty()) return i;
+  return -1;
+}
 
 /// Sets the lengths that are given. Refuses names and values that the variant does not have.
 impl::run_lengths lengths_of(const variant_view& v, const std::map<std::string, std::int64_t>& values) {
@@ -17,14 +25,16 @@ impl::run_lengths lengths_of(const variant_view& v, const std::map<std::string, 
   lengths.reset(v);
   std::vector<std::string> known;
   for (int i = 0; i < v.length_count(); ++i)
-    if (v.length(i).is_chosen()) known.push_back(v.length(i).name());
+    if (v.length(i).name()[0] != 0) known.push_back(v.length(i).name());
   for (const auto& [name, value] : values) {
-    const int i = v.find_length(name.c_str());
+    const int i = number_of(v, name);
     if (i < 0)
       misuse("--length " + name + ": the model has no such length." + did_you_mean(name, known) + " It has " +
              (known.empty() ? "none" : quoted(known)) + ".");
     const length_view l = v.length(i);
-    if (value > l.bound() || !lengths.set(v, name.c_str(), static_cast<std::int32_t>(value)))
+    if (value >= l.minimum() && value <= l.bound() && value % l.step() == 0)
+      lengths.set(v, i, static_cast<std::int32_t>(value));
+    else
       misuse("--length " + name + "=" + std::to_string(value) + ": it is " + std::to_string(l.minimum()) + " to " +
              std::to_string(l.bound()) + (l.step() > 1 ? " in steps of " + std::to_string(l.step()) : "") + ".");
   }
@@ -55,22 +65,9 @@ void fix_buffer(table_json& variant, const port_view& port, length_values length
   variant["buffers"][static_cast<std::size_t>(port.tensor().buffer())]["bytes"] = static_cast<std::uint64_t>(bytes);
 }
 
-/// The source's shape of a port: its axes are those of the tensor, in another order.
+/// The source's shape of a port.
 void fix_port(table_json& table, const port_view& port, length_values lengths) {
-  const tensor_view v = port.tensor().view(nullptr, lengths);
-  const span<const std::uint8_t> axes = port.source_axes();
-  if (port.source_shape().size() != static_cast<std::size_t>(v.rank)) return;
-  for (int d = 0; d < v.rank; ++d) {
-    const auto axis = static_cast<std::size_t>(axes.empty() ? d : int{axes[static_cast<std::size_t>(d)]});
-    table["source_shape"][axis] = static_cast<std::int64_t>(v.shape[d]);
-  }
-}
-
-std::int64_t elements_of(const tensor_info& t, length_values lengths) {
-  const tensor_view v = t.view(nullptr, lengths);
-  std::int64_t count = 1;
-  for (int d = 0; d < v.rank; ++d) count *= v.shape[d];
-  return count;
+  if (!port.source_shape().empty()) table["source_shape"] = source_shape_of(port, lengths);
 }
 
 /// Multiply-accumulates follow the elements of the output, of recurrent layers those of the input; those of a product
@@ -80,7 +77,7 @@ std::uint64_t macs_of(const step_view& s, length_values lengths) {
     return static_cast<double>(number(lengths)) / static_cast<double>(number(nullptr));
   };
   const tensor_info followed = s.op() == op::recurrent ? s.input(0) : s.output();
-  double macs = static_cast<double>(s.macs()) * share([&](length_values n) { return elements_of(followed, n); });
+  double macs = static_cast<double>(s.macs()) * share([&](length_values n) { return followed.elements(n); });
   if (s.op() == op::mat_mul || s.op() == op::integer_mat_mul)
     macs *= share([&](length_values n) { return s.input(0).view(nullptr, n).length(0); });
   return static_cast<std::uint64_t>(std::llround(macs));
@@ -116,7 +113,14 @@ void drop_empty(table_json& variant, const variant_view& v, length_values length
   std::vector<bool> inputs, outputs, steps;
   for (int i = 0; i < v.input_count(); ++i) inputs.push_back(!v.input(i).tensor().is_empty(lengths));
   for (int i = 0; i < v.output_count(); ++i) outputs.push_back(!v.output(i).tensor().is_empty(lengths));
-  for (int i = 0; i < v.step_count(); ++i) steps.push_back(!v.step(i).has_empty(lengths));
+  for (int i = 0; i < v.step_count(); ++i) {
+    const step_view s = v.step(i);
+    steps.push_back(!s.does_nothing(lengths));
+    if (steps.back() && s.has_empty_input(lengths))
+      throw no_fixed_form("step '" + std::string(s.name()) +
+                          "' computes from nothing, which no file of one value has. " +
+                          "Set the length in the game, with session::set_length");
+  }
   drop_empty_ports(variant, "inputs", "input", inputs);
   drop_empty_ports(variant, "outputs", "output", outputs);
   std::vector<std::size_t> before = keep(variant["steps"], steps);

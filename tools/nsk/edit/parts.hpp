@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 #include <netsuke/model/model.hpp>
+#include "errors.hpp"
 #include "write/table_json.hpp"
 #include "graph/array.hpp"
 
@@ -49,8 +50,14 @@ void replace_constant(model_parts& parts, const model& m, const std::string& nam
 /// weights.
 std::size_t own_buffer(model_parts& parts, int variant, int t);
 
+/// A file of one value of its lengths would have a step that computes from nothing.
+struct no_fixed_form : error {
+  explicit no_fixed_form(const std::string& message) : error(exit_code::refused, message) {}
+};
+
 /// Makes of a file with lengths the file of these values, the others at their bounds: shapes are fixed, memory stays
 /// where it is. `m` is the model before any edit. Misuse: lengths that a variant does not have, and values beyond them.
+/// Throws no_fixed_form.
 void fix_lengths(model_parts& parts, const model& m, const std::map<std::string, std::int64_t>& values);
 
 /// Ends every variant at the tensor of that name, which becomes its only output, in the engine's own axes: steps behind

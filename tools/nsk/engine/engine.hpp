@@ -23,6 +23,8 @@ class inference {
   virtual ~inference() = default;
   virtual std::byte* input(int port) = 0;
   virtual const std::byte* output(int port) = 0;
+  /// The lengths that the last run has computed with (session::lengths); null where all are at their bounds.
+  virtual const std::int32_t* lengths() const { return nullptr; }
   /// Chooses the numbers of random steps, as session::seed does.
   virtual void seed(std::uint64_t key) = 0;
   /// Runs a whole inference; states go from one to the next.
@@ -45,6 +47,8 @@ class runner : public inference {
   virtual void set_length(const std::string& name, int value) = 0;
   /// Runs a whole inference and records when each step ran.
   virtual void run(std::vector<step_event>& events) = 0;
+  /// What the data of the last run made necessary, as session::flags says it.
+  virtual std::uint32_t flags() const = 0;
   /// Replays the check vectors of the file; returns what is wrong, nothing when all outputs are met.
   virtual std::string selftest() = 0;
   /// Runs on one lane and calls `after` behind each step.

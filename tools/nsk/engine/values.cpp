@@ -9,7 +9,7 @@ namespace nsk::tool {
 
 void give_inputs(runner& r, const variant_view& v, const std::map<std::string, array>& inputs) {
   for (int i = 0; i < v.input_count(); ++i) {
-    const array data = to_engine(v.input(i), inputs.at(v.input(i).name()));
+    const array data = to_engine(v.input(i), inputs.at(v.input(i).name()), r.lengths());
     std::memcpy(r.input(i), data.data.data(), data.data.size());
   }
 }
@@ -23,9 +23,9 @@ void give_inputs_and_states(runner& r, const variant_view& v, const std::map<std
 }
 
 array output_of(inference& r, const variant_view& v, int i) {
-  array own(element_of(v.output(i).type()), engine_shape_of(v.output(i)));
+  array own(element_of(v.output(i).type()), engine_shape_of(v.output(i), r.lengths()));
   std::memcpy(own.data.data(), r.output(i), own.data.size());
-  return to_source(v.output(i), own);
+  return to_source(v.output(i), own, r.lengths());
 }
 
 array state_of(runner& r, const variant_view& v, int i) {

@@ -81,6 +81,12 @@ struct state_link {
   std::shared_ptr<const array> initial = nullptr;  ///< value in the first run; zeros where there is none
 };
 
+/// A number of results that a node counts, and that shapes of the graph follow: the element of a value.
+struct counted_length {
+  std::string name;  ///< of that value
+  std::int64_t maximum = 0;
+};
+
 struct graph {
   std::string name, producer;
   std::vector<value> values;
@@ -89,6 +95,7 @@ struct graph {
   std::vector<std::string> missing_outputs;  ///< that the source lists and nothing produces
   std::map<std::string, shape_t> declared;   ///< shapes that the source states of its outputs; -1 where open
   std::vector<state_link> states;            ///< inputs and outputs that the source itself keeps from run to run
+  std::vector<counted_length> counted;       ///< lengths that nodes of the graph count
   model_facts facts;
   std::vector<value_id>
       captures;  ///< of a subgraph: values that stand for those of the same names in the graphs around it

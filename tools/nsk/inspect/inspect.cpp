@@ -202,9 +202,12 @@ json variant(const model& m, const variant_view& v, converter_notes& notes, cons
   }
   result["batch"] = v.batch();
   for (int i = 0; i < v.length_count(); ++i)
-    if (const length_view l = v.length(i); l.is_chosen())
-      result["lengths"].push_back(
-          {{"name", l.name()}, {"minimum", l.minimum()}, {"bound", l.bound()}, {"step", l.step()}});
+    if (const length_view l = v.length(i); l.is_chosen() || l.is_counted())
+      result["lengths"].push_back({{"name", l.name()},
+                                   {"minimum", l.minimum()},
+                                   {"bound", l.bound()},
+                                   {"step", l.step()},
+                                   {"counted", l.is_counted()}});
   for (const int rows : {1, v.batch()})
     if (v.batch() > 1) result["batch_work"].push_back(work_of_rows(v, rows));
   result["arena"] = {{"shared_bytes", v.shared_bytes()},

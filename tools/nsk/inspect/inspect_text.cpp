@@ -170,13 +170,14 @@ std::string layout_text(const json& v) {
   return text;
 }
 
-/// The lengths that a run chooses.
+/// The lengths that a run chooses, or counts.
 std::string lengths_text(const json& v) {
   std::string text;
   for (const json& l : v.value("lengths", json::array()))
-    text += format_text("length    '%s': %d to %d%s\n", printable(l["name"].get<std::string>()).c_str(),
+    text += format_text("length    '%s': %d to %d%s%s\n", printable(l["name"].get<std::string>()).c_str(),
                         l["minimum"].get<int>(), l["bound"].get<int>(),
-                        l["step"].get<int>() > 1 ? format_text(" in steps of %d", l["step"].get<int>()).c_str() : "");
+                        l["step"].get<int>() > 1 ? format_text(" in steps of %d", l["step"].get<int>()).c_str() : "",
+                        l["counted"].get<bool>() ? ", counted by a step" : "");
   return text;
 }
 

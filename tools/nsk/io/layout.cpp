@@ -119,30 +119,38 @@ shape_t shape_of(const tensor_info& tensor) {
   return {shape.begin(), shape.end()};
 }
 
-shape_t engine_shape_of(const port_view& port) { return shape_of(port.tensor()); }
+shape_t engine_shape_of(const port_view& port, length_values lengths) {
+  const tensor_view v = port.tensor().view(nullptr, lengths);
+  return {v.shape, v.shape + v.rank};
+}
 
-shape_t source_shape_of(const port_view& port) {
-  const auto shape = port.source_shape();
+shape_t source_shape_of(const port_view& port, length_values lengths) {
+  const auto stored = port.source_shape();
   // A scalar has no dimensions in the source; the engine's tensors have at least one.
-  if (shape.empty() && port.elements() != 1) return engine_shape_of(port);
-  return {shape.begin(), shape.end()};
+  if (stored.empty() && port.elements() != 1) return engine_shape_of(port, lengths);
+  shape_t shape(stored.begin(), stored.end());
+  const std::vector<int> axes = axes_of(port);
+  const shape_t own = engine_shape_of(port, lengths);
+  for (std::size_t d = 0; lengths != nullptr && shape.size() == own.size() && d < own.size(); ++d)
+    shape[axes.empty() ? d : static_cast<std::size_t>(axes[d])] = own[d];
+  return shape;
 }
 
-array to_engine(const port_view& port, const array& source) {
+array to_engine(const port_view& port, const array& source, length_values lengths) {
   const std::vector<int> axes = axes_of(port);
-  return reshaped(axes.empty() ? source : permuted(source, axes), engine_shape_of(port));
+  return reshaped(axes.empty() ? source : permuted(source, axes), engine_shape_of(port, lengths));
 }
 
-array to_source(const port_view& port, const array& engine) {
+array to_source(const port_view& port, const array& engine, length_values lengths) {
   const std::vector<int> axes = axes_of(port);
-  const shape_t shape = source_shape_of(port);
+  const shape_t shape = source_shape_of(port, lengths);
   return axes.empty() ? reshaped(engine, shape) : unpermuted(engine, shape, axes);
 }
 
-array dense(const tensor_info& tensor, const std::byte* data) {
-  const auto strides = tensor.strides();
-  array result(element_of(tensor.type()), shape_of(tensor));
-  gather(data, result.shape, {strides.begin(), strides.end()}, size_of(result.type), result.data.data());
+array dense(const tensor_info& tensor, const std::byte* data, length_values lengths) {
+  const tensor_view v = tensor.view(nullptr, lengths);
+  array result(element_of(tensor.type()), {v.shape, v.shape + v.rank});
+  gather(data, result.shape, {v.stride, v.stride + v.rank}, size_of(result.type), result.data.data());
   return result;
 }
 

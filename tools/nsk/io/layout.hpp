@@ -18,17 +18,18 @@ array unpermuted(array a, const shape_t& shape, const std::vector<int>& order);
 /// with its channels moved, has the shape `wanted`; "" where that is not it.
 std::string transposition_cure(const shape_t& given, const shape_t& wanted);
 
-/// The shape of a port in the source model.
-shape_t source_shape_of(const port_view& port);
+/// The shape of a port in the source model, in a run of these lengths.
+shape_t source_shape_of(const port_view& port, length_values lengths = nullptr);
 /// Its shape in the engine.
-shape_t engine_shape_of(const port_view& port);
+shape_t engine_shape_of(const port_view& port, length_values lengths = nullptr);
 shape_t shape_of(const tensor_info& tensor);
 
 /// Source layout -> the port's own, and back. The array has the shape that the other side's function above returns.
-array to_engine(const port_view& port, const array& source);
-array to_source(const port_view& port, const array& engine);
+array to_engine(const port_view& port, const array& source, length_values lengths = nullptr);
+array to_source(const port_view& port, const array& engine, length_values lengths = nullptr);
 
-/// Reads a strided tensor into a dense array of its own shape. `data` is its element at index 0.
-array dense(const tensor_info& tensor, const std::byte* data);
+/// Reads a strided tensor, in a run of these lengths, into a dense array of its own shape. `data` is its element at
+/// index 0.
+array dense(const tensor_info& tensor, const std::byte* data, length_values lengths = nullptr);
 
 }

@@ -8,8 +8,6 @@
 namespace nsk::tool {
 namespace {
 
-using graph_numbers = std::vector<std::int64_t>;
-
 /// Whether two constants have the same elements in the positions that both have.
 bool begin_alike(const array& a, const array& b) {
   if (a.type != b.type || a.shape.size() != b.shape.size()) return false;
@@ -33,41 +31,59 @@ bool begin_alike(const array& a, const array& b) {
   return true;
 }
 
+/// Whether all elements are 0, or there are none.
+bool holds_zeros(const array& a) {
+  return std::all_of(a.data.begin(), a.data.end(), [](std::byte b) { return b == std::byte{0}; });
+}
+
 /// Walks a graph beside the first of its family, and reads its numbers: lengths of axes, whole numbers of attributes,
-/// and those of small constants.
+/// and those of small constants. Nodes that compute nothing but empty values may be missing: resolving drops them.
 class number_reader {
  public:
   number_reader(const graph& first, const graph& g) : m_first(first), m_graph(g) {}
 
-  /// The numbers, of each graph in one order. Nothing where anything else than numbers differs.
+  /// The numbers. Nothing where anything else than numbers differs.
   std::optional<graph_numbers> read() {
-    const bool alike = m_first.nodes.size() == m_graph.nodes.size() && read_values(m_first.inputs, m_graph.inputs) &&
-                       std::equal(m_first.nodes.begin(), m_first.nodes.end(), m_graph.nodes.begin(),
-                                  [&](const node& a, const node& b) { return read_node(a, b); }) &&
-                       read_values(m_first.outputs, m_graph.outputs);
-    if (!alike) return {};
+    if (!read_values(m_first.inputs, m_graph.inputs) || !read_nodes() || !read_values(m_first.outputs, m_graph.outputs))
+      return {};
     return std::move(m_numbers);
   }
 
  private:
+  bool read_nodes() {
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < m_first.nodes.size(); ++i) {
+      if (at == m_graph.nodes.size() || m_first.nodes[i].name != m_graph.nodes[at].name) continue;
+      begin(-1 - static_cast<int>(i));
+      if (!read_node(m_first.nodes[i], m_graph.nodes[at++])) return false;
+    }
+    return at == m_graph.nodes.size();
+  }
+
+  /// The numbers that follow are of a value, or of a node.
+  void begin(int where) {
+    m_where = where;
+    m_count = 0;
+  }
+  void add(std::int64_t number) { m_numbers[{m_where, m_count++}] = number; }
+
   bool read_node(const node& a, const node& b) {
-    if (a.op != b.op || a.domain != b.domain || a.name != b.name || a.version != b.version) return false;
-    if (!read_values(a.inputs, b.inputs) || !read_values(a.outputs, b.outputs)) return false;
-    return a.attributes.size() == b.attributes.size() &&
-           std::equal(a.attributes.begin(), a.attributes.end(), b.attributes.begin(),
-                      [&](const auto& x, const auto& y) {
-                        return x.first == y.first && x.second.index() == y.second.index() &&
-                               read_attribute(x.second, y.second);
-                      });
+    if (a.op != b.op || a.domain != b.domain || a.version != b.version) return false;
+    const bool alike =
+        a.attributes.size() == b.attributes.size() &&
+        std::equal(a.attributes.begin(), a.attributes.end(), b.attributes.begin(), [&](const auto& x, const auto& y) {
+          return x.first == y.first && x.second.index() == y.second.index() && read_attribute(x.second, y.second);
+        });
+    return alike && read_values(a.inputs, b.inputs) && read_values(a.outputs, b.outputs);
   }
 
   bool read_attribute(const attribute& a, const attribute& b) {
     if (const auto* const number = std::get_if<std::int64_t>(&b)) {
-      m_numbers.push_back(*number);
+      add(*number);
       return true;
     }
     if (const auto* const numbers = std::get_if<std::vector<std::int64_t>>(&b)) {
-      m_numbers.insert(m_numbers.end(), numbers->begin(), numbers->end());
+      for (const std::int64_t number : *numbers) add(number);
       return numbers->size() == std::get<std::vector<std::int64_t>>(a).size();
     }
     if (const auto* const constant = std::get_if<array>(&b)) return read_constant(std::get<array>(a), *constant);
@@ -89,29 +105,40 @@ class number_reader {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](value_id x, value_id y) {
       if (x == no_value || y == no_value) return x == y;
       const auto [known, added] = m_pairs.emplace(x, y);
-      return known->second == y && (!added || read_value(m_first.at(x), m_graph.at(y)));
+      if (!added) return known->second == y;
+      begin(x);
+      return read_value(m_first.at(x), m_graph.at(y));
     });
   }
 
+  /// Values without elements are constants, and so are sums over nothing: zeros here and in the engine.
   bool read_value(const value& a, const value& b) {
-    if (a.type != b.type || a.shape.size() != b.shape.size() || !a.constant != !b.constant) return false;
-    m_numbers.insert(m_numbers.end(), b.shape.begin(), b.shape.end());
-    return !a.constant || a.constant == b.constant || read_constant(*a.constant, *b.constant);
+    if (a.type != b.type || a.shape.size() != b.shape.size()) return false;
+    for (const std::int64_t length : b.shape) add(length);
+    if (!a.constant && b.constant) return holds_zeros(*b.constant);
+    return !a.constant == !b.constant && (!a.constant || read_constant(*a.constant, *b.constant));
   }
 
   /// A constant begins as that of the first graph does, or is a few whole numbers.
   bool read_constant(const array& a, const array& b) {
     constexpr std::int64_t few = 64;
-    if (!is_integer(a.type) || a.count() > few) return begin_alike(a, b);
-    const bool has_numbers = a.type == b.type && a.shape == b.shape;
-    for (std::int64_t i = 0; i < a.count(); ++i) m_numbers.push_back((has_numbers ? b : a).integer(i));
-    return has_numbers || begin_alike(a, b);
+    if (!is_integer(a.type) || a.count() > few) return &a == &b || begin_alike(a, b);
+    if (a.type != b.type || a.shape != b.shape) return begin_alike(a, b);
+    for (std::int64_t i = 0; i < b.count(); ++i) add(b.integer(i));
+    return true;
   }
 
   const graph &m_first, &m_graph;
   std::map<value_id, value_id> m_pairs;
   graph_numbers m_numbers;
+  int m_where = 0, m_count = 0;
 };
+
+/// Whether both have numbers in the same places.
+bool same_places(const graph_numbers& a, const graph_numbers& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const auto& x, const auto& y) { return x.first == y.first; });
+}
 
 }
 
@@ -122,7 +149,7 @@ graph_family::graph_family(const std::vector<chosen_length>& lengths, const leng
 
 bool graph_family::add(const length_choice& values, const graph& g) {
   std::optional<graph_numbers> numbers = number_reader(m_first, g).read();
-  if (!numbers || (!m_numbers.empty() && numbers->size() != m_numbers[0].size())) return false;
+  if (!numbers || (!m_numbers.empty() && !same_places(*numbers, m_numbers[0]))) return false;
   m_choices.push_back(values);
   m_numbers.push_back(std::move(*numbers));
   m_sums.clear();
@@ -131,24 +158,25 @@ bool graph_family::add(const length_choice& values, const graph& g) {
 
 void graph_family::find_sums() {
   number_terms terms(m_lengths, m_choices);
-  for (std::size_t i = 0; i < m_numbers[0].size(); ++i) {
+  for (const auto& [place, first] : m_numbers[0]) {
     number_series s;
-    for (const graph_numbers& numbers : m_numbers) s.push_back(numbers[i]);
-    m_sums.push_back(terms.find(s));
+    for (const graph_numbers& numbers : m_numbers) s.push_back(numbers.at(place));
+    m_sums[place] = terms.find(s);
   }
   m_sum_lengths = terms.lengths();
 }
 
 bool graph_family::has(const length_choice& values, const graph& g) {
   const std::optional<graph_numbers> numbers = number_reader(m_first, g).read();
-  if (!numbers || numbers->size() != m_numbers[0].size()) return false;
+  if (!numbers) return false;
   if (m_sums.empty()) find_sums();
   const std::vector<std::int64_t> all = values_of(m_sum_lengths, values);
-  for (std::size_t i = 0; i < m_sums.size(); ++i) {
-    if (!m_sums[i]) return false;
-    std::int64_t number = m_sums[i]->empty() ? m_numbers[0][i] : 0;
-    for (const plan_term& t : *m_sums[i]) number += value_of(t, all);
-    if (number != (*numbers)[i]) return false;
+  for (const auto& [place, found] : *numbers) {
+    const auto sum = m_sums.find(place);
+    if (sum == m_sums.end() || !sum->second) return false;
+    std::int64_t number = sum->second->empty() ? m_numbers[0].at(place) : 0;
+    for (const plan_term& t : *sum->second) number += value_of(t, all);
+    if (number != found) return false;
   }
   return true;
 }

@@ -9,6 +9,9 @@
 
 namespace nsk::tool {
 
+/// Numbers of a graph, by a place that is the same in all graphs of a family.
+using graph_numbers = std::map<std::pair<int, int>, std::int64_t>;
+
 /// Graphs of a network whose nodes are the same, and whose numbers follow from the lengths.
 class graph_family {
  public:
@@ -30,9 +33,10 @@ class graph_family {
   const std::vector<chosen_length>& m_lengths;
   graph m_first;
   std::vector<length_choice> m_choices;
-  std::vector<std::vector<std::int64_t>> m_numbers;  ///< of each choice
+  std::vector<graph_numbers> m_numbers;  ///< of each choice
   std::vector<plan_length> m_sum_lengths;
-  std::vector<std::optional<std::vector<plan_term>>> m_sums;  ///< of each number; empty where they are to be found
+  /// Of each number; empty where they are to be found.
+  std::map<std::pair<int, int>, std::optional<std::vector<plan_term>>> m_sums;
 };
 
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <netsuke/format/step_view.hpp>
 #include <set>
 
 #include "errors.hpp"
@@ -126,17 +127,72 @@ std::int64_t number_at(const plan_tensor& t, int number, const std::vector<std::
   return follows_lengths ? sum : number_of(t, number);
 }
 
-void require_full_outputs(const plan& p, const std::vector<chosen_length>& lengths, const length_choice& chosen) {
-  const std::vector<std::int64_t> values = values_of(p.lengths, chosen);
+namespace {
+
+/// The first step that would compute from nothing, null where there is none. Sums over nothing are 0 where `sums`.
+const plan_step* step_from_nothing(const plan& p, const std::vector<std::int64_t>& values, bool sums) {
   const auto is_empty = [&](int index) {
-    const plan_tensor& t = p.tensor(index);
+    const plan_tensor& t = p.tensors[static_cast<std::size_t>(index)];
     bool empty = false;
     for (std::size_t d = 0; d < t.shape.size(); ++d) empty = empty || number_at(t, static_cast<int>(d), values) == 0;
     return empty;
   };
   for (const plan_step& s : p.steps)
-    if (!is_empty(s.outputs[0]) && std::any_of(s.inputs.begin(), s.inputs.end(), is_empty))
-      refuse_length("with " + text_of(lengths, chosen) + " step '" + s.name + "' would compute from nothing");
+    if (!(sums && nsk::impl::takes_nothing(s.kind())) && !is_empty(s.outputs[0]) &&
+        std::any_of(s.inputs.begin(), s.inputs.end(), is_empty))
+      return &s;
+  return nullptr;
+}
+
+}
+
+bool is_below_minima(const plan& p, const length_choice& chosen) {
+  for (std::size_t i = 0; i < chosen.size(); ++i)
+    if (chosen[i] < p.lengths[i].minimum) return true;
+  return false;
+}
+
+namespace {
+
+/// A tensor that would be shorter than nothing or begin before its buffer, null where there is none.
+const plan_tensor* negative_tensor(const plan& p, const std::vector<std::int64_t>& values) {
+  for (const plan_tensor& t : p.tensors)
+    for (const plan_term& x : t.terms)
+      if (number_at(t, x.number, values) < 0) return &t;
+  return nullptr;
+}
+
+/// Why a plan has no result for some values of its lengths; empty where it has. A length of 0 that is chosen has a file
+/// of its own (edit/fix_lengths.cpp), in which no step sums over nothing.
+std::string why_undefined(const plan& p, const std::vector<chosen_length>& lengths, const length_choice& chosen) {
+  const std::vector<std::int64_t> values = values_of(p.lengths, chosen);
+  bool sums = true;
+  for (std::size_t i = 0; i < chosen.size(); ++i) sums = sums && (chosen[i] != 0 || lengths[i].counted);
+  if (const plan_tensor* const t = negative_tensor(p, values))
+    return "'" + t->name + "' would have fewer elements than none, or others";
+  const plan_step* const step = step_from_nothing(p, values, sums);
+  return step == nullptr ? "" : "step '" + step->name + "' would compute from nothing";
+}
+
+}
+
+bool raises_minima(plan& p, const std::vector<chosen_length>& lengths, const length_choice& chosen) {
+  const std::string why = why_undefined(p, lengths, chosen);
+  if (why.empty()) return false;
+  bool raises = false;
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    length_choice alone = bounds_of(lengths);
+    alone[i] = chosen[i];
+    if (!lengths[i].counted || why_undefined(p, lengths, alone).empty()) continue;
+    p.lengths[i].minimum = std::max(p.lengths[i].minimum, chosen[i] + 1);
+    raises = true;
+  }
+  if (!raises) refuse_length("with " + text_of(lengths, chosen) + " " + why);
+  length_choice minima;
+  for (std::size_t i = 0; i < chosen.size(); ++i) minima.push_back(p.lengths[i].minimum);
+  const std::vector<std::int64_t> low = values_of(p.lengths, minima);
+  for (std::size_t i = chosen.size(); i < low.size(); ++i) p.lengths[i].minimum = low[i];
+  return true;
 }
 
 void require_shown_quotients(const plan& p) {

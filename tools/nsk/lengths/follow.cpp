@@ -2,6 +2,7 @@
 #include "lengths/follow.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <utility>
 #include <netsuke/format/tiles.hpp>
@@ -23,10 +24,10 @@ class length_follower {
     for (const plan_of_choice& o : m_others) require_alike(m_plan, o, m_chosen);
     for (int number = 0; number <= impl::offset_number; ++number) follow_all(number);
     for (const auto& [t, number] : m_open) static_cast<void>(follow(t, number, true));
-    for (plan_tensor& t : m_plan.tensors)
-      std::stable_sort(t.terms.begin(), t.terms.end(),
-                       [](const plan_term& a, const plan_term& b) { return a.number < b.number; });
+    for (plan_tensor& t : m_plan.tensors) order(t);
     m_plan.lengths = m_terms.lengths();
+    for (std::size_t i = 0; i < m_chosen.size(); ++i)
+      if (m_chosen[i].counted) m_plan.lengths[i].counted = tensor_of_output(m_chosen[i].name);
     for (const plan_length& l : m_plan.lengths) m_minima.push_back(l.minimum);
     for (plan_step& s : m_plan.steps) fit_step(s);
   }
@@ -37,6 +38,25 @@ class length_follower {
     std::vector<length_choice> result = {bounds_of(lengths)};
     for (const plan_of_choice& o : others) result.push_back(o.values);
     return result;
+  }
+
+  /// Puts terms in the order of their numbers.
+  void order(plan_tensor& t) const {
+    std::vector<plan_term> ordered;
+    for (int number = 0; number <= impl::offset_number; ++number) {
+      std::vector<plan_term> own;
+      std::copy_if(t.terms.begin(), t.terms.end(), std::back_inserter(own),
+                   [&](const plan_term& x) { return x.number == number; });
+      own = m_terms.shortened(own);
+      ordered.insert(ordered.end(), own.begin(), own.end());
+    }
+    t.terms = std::move(ordered);
+  }
+
+  int tensor_of_output(const std::string& name) const {
+    for (const plan_port& o : m_plan.outputs)
+      if (o.name == name) return o.tensor;
+    refuse_length("there is no output '" + name + "', which a step counts");
   }
 
   /// Finds the terms of one number of all tensors. What is made of lengths that follow from others is found when those

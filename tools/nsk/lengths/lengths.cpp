@@ -58,7 +58,7 @@ length_choice bounds_of(const std::vector<chosen_length>& lengths) {
 
 chosen_length parse_length(const std::string& name, const std::string& text) {
   const char *at = text.data(), *const end = at + text.size();
-  chosen_length l{name, take_number(at, end), 0, 1};
+  chosen_length l{name, take_number(at, end), 0, 1, false};
   const bool ranged = take(at, end, "..");
   l.bound = ranged ? take_number(at, end) : l.minimum;
   if (take(at, end, "/")) l.step = take_number(at, end);
@@ -110,6 +110,10 @@ std::vector<std::string> open_axes(const graph& g) {
 bool has_axis(const graph& g, const std::string& name) {
   const std::vector<std::string> names = open_axes(g);
   return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool has_counted(const std::vector<chosen_length>& lengths) {
+  return std::any_of(lengths.begin(), lengths.end(), [](const chosen_length& l) { return l.counted; });
 }
 
 void set_axes(graph& g, const std::vector<chosen_length>& lengths, const length_choice& values) {

@@ -9,10 +9,12 @@
 
 namespace nsk::tool {
 
-/// --bound NAME=MAX, NAME=MIN..MAX or NAME=MIN..MAX/STEP, of an open axis of the source that is called NAME.
+/// --bound NAME=MAX, NAME=MIN..MAX or NAME=MIN..MAX/STEP, of an open axis of the source that is called NAME; or a
+/// number of results that a step counts, the element of the output NAME.
 struct chosen_length {
   std::string name;
   std::int64_t minimum = 1, bound = 0, step = 1;
+  bool counted = false;
 };
 /// A value for each of some lengths.
 using length_choice = std::vector<std::int64_t>;
@@ -30,6 +32,9 @@ void name_axes(graph& g, const std::vector<std::string>& inputs);
 
 /// Names of the open axes of inputs, each once.
 std::vector<std::string> open_axes(const graph& g);
+
+/// Whether steps count any of the lengths.
+bool has_counted(const std::vector<chosen_length>& lengths);
 
 /// Whether an input has an open axis of this name.
 bool has_axis(const graph& g, const std::string& name);

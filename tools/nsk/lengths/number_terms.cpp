@@ -200,6 +200,41 @@ std::optional<std::vector<plan_term>> number_terms::find_quotient(const number_s
   return {};
 }
 
+/// Products of a length that is shorter than a chosen one, as those of attention behind a Slice: written out, they
+/// would have negative terms.
+std::optional<std::vector<plan_term>> number_terms::find_shifted(const number_series& s) {
+  constexpr std::int64_t max_shift = 64;
+  if (m_lengths.size() == static_cast<std::size_t>(max_lengths)) return {};
+  for (std::size_t i = 0; i < m_chosen; ++i) {
+    const plan_length l = m_lengths[static_cast<std::size_t>(m_variables[i])];
+    for (std::int64_t shift = 1; shift <= std::min(l.minimum, max_shift); ++shift) {
+      number_terms with_shorter = *this;
+      with_shorter.add_follower(m_variables[i], {-shift, 1});
+      if (auto found = with_shorter.find_products(s)) {
+        *this = std::move(with_shorter);
+        return found;
+      }
+    }
+  }
+  return {};
+}
+
+std::vector<plan_term> number_terms::shortened(const std::vector<plan_term>& terms) const {
+  const auto is_constant = [](const plan_term& t) { return t.a == none; };
+  if (terms.size() != 2 || is_constant(terms[0]) || terms[0].b != none || !is_constant(terms[1])) return terms;
+  const plan_term &growing = terms[0], &rest = terms[1];
+  if (rest.coefficient >= 0) return terms;
+  for (std::size_t i = 0; i < m_lengths.size(); ++i) {
+    const plan_length& l = m_lengths[i];
+    const std::int64_t left = rest.coefficient - growing.coefficient * l.plus;
+    if (l.divide != 1 || l.also >= 0 || l.of != growing.a || l.plus >= 0 || left < 0) continue;
+    std::vector<plan_term> same = {{growing.number, growing.coefficient, static_cast<int>(i), none, none}};
+    if (left > 0) same.push_back({growing.number, left, none, none, none});
+    return same;
+  }
+  return terms;
+}
+
 /// How numbers are a * floor((n + plus) / divide) + b of a length; powers of two come first.
 std::optional<number_terms::quotient> number_terms::quotient_of(const number_series& s, const number_series& n,
                                                                 std::int64_t minimum, std::int64_t max_divisor) {
@@ -245,13 +280,17 @@ bool number_terms::follows_quotient(const number_series& s, const number_series&
 
 /// Adds a quotient of a length, and returns the terms of numbers that follow it.
 std::optional<std::vector<plan_term>> number_terms::add_quotient(const number_series& s, int of, quotient q) {
+  add_follower(of, q);
+  return solve(s, {{m_variables.back()}});
+}
+
+void number_terms::add_follower(int of, quotient q) {
   const plan_length l = m_lengths[static_cast<std::size_t>(of)];
   number_series values;
   for (const std::int64_t n : m_values[static_cast<std::size_t>(of)]) values.push_back((n + q.plus) / q.divide);
   m_variables.push_back(static_cast<int>(m_values.size()));
   m_values.push_back(std::move(values));
   m_lengths.push_back({"", (l.minimum + q.plus) / q.divide, (l.bound + q.plus) / q.divide, 1, of, 1, q.plus, q.divide});
-  return solve(s, {{m_variables.back()}});
 }
 
 std::optional<std::vector<plan_term>> number_terms::find(const number_series& s) {
@@ -261,6 +300,7 @@ std::optional<std::vector<plan_term>> number_terms::find(const number_series& s)
   auto found = find_products(s);
   if (!found) found = find_quotient(s);
   if (!found) found = find_with_sums(s);
+  if (!found) found = find_shifted(s);
   if (found) m_known[s] = *found;
   return found;
 }

@@ -29,6 +29,10 @@ class number_terms {
   /// that are negative for none of them. Nothing where there are none.
   std::optional<std::vector<plan_term>> find(const number_series& s);
 
+  /// The terms of a number, with a length that is shorter by some than a chosen one where that says the same: products
+  /// of such lengths are made of it.
+  std::vector<plan_term> shortened(const std::vector<plan_term>& terms) const;
+
   /// The lengths that were given, and those that follow from them.
   const std::vector<plan_length>& lengths() const { return m_lengths; }
 
@@ -41,6 +45,8 @@ class number_terms {
   std::optional<std::vector<plan_term>> find_products(const number_series& s) const;
   std::optional<std::vector<plan_term>> find_quotient(const number_series& s);
   std::optional<std::vector<plan_term>> find_with_sums(const number_series& s);
+  std::optional<std::vector<plan_term>> find_shifted(const number_series& s);
+  void add_follower(int of, quotient q);
   static bool follows_quotient(const number_series& s, const number_series& n, quotient by, std::int64_t shortest);
   static std::optional<quotient> quotient_of(const number_series& s, const number_series& n, std::int64_t minimum,
                                              std::int64_t max_divisor);

@@ -159,8 +159,8 @@ const std::vector<operator_support>& supported_operators() {
        "elements; bounded and counted as NonZero, indices not needed are -1"},
       {{"Range"},
        "Arithmetic or Binary, and Select",
-       "float32, int32, int64; with data at most as long as --bound says: what is behind the last element is 0, what "
-       "would be behind the bound is left out and raises a flag; NAME.count says how long it is"},
+       "float32, int32, int64; with data a length of the file, at most as long as --bound says: what would be behind "
+       "the bound is left out and raises a flag; NAME.count says how long it is"},
       {{"Col2Im"}, "Scatter", "float32; constant shapes"},
       {{"CumSum"}, "Binary, Arithmetic and Copy", "float32, int32, int64; constant axis"},
       {{"Trilu"}, "Select", "any type, constant k"},

@@ -41,14 +41,14 @@ inline bool same_border(const nsk::halo& a, const nsk::halo& b) {
   return a.top == b.top && a.left == b.left && a.bottom == b.bottom && a.right == b.right;
 }
 
-/// A length of the file: one that a run chooses, or, with `divide`, (times * length[of] + length[also] +
-/// plus) / divide; without the second where it is -1.
+/// A length of the file: one that a run chooses, or the element of the tensor `counted`, or, with `divide`, (times *
+/// length[of] + length[also] + plus) / divide; without the second where it is -1.
 struct plan_length {
   std::string name;
   std::int64_t minimum = 1, bound = 0, step = 1;
   int of = 0;
   std::int64_t times = 1, plus = 0, divide = 0;
-  int also = -1;
+  int also = -1, counted = -1;
 };
 /// Part of a number of a tensor: coefficient times up to three lengths (255: none).
 struct plan_term {

@@ -9,6 +9,7 @@
 #include "errors.hpp"
 #include "graph/onnx_type.hpp"
 #include "resolve/shapes/bounded.hpp"
+#include "resolve/shapes/counted.hpp"
 #include "resolve/integers/byte_functions.hpp"
 #include "resolve/chosen_outputs.hpp"
 #include "resolve/shapes/class_texts.hpp"
@@ -177,6 +178,7 @@ class resolver {
         m_functions(m_placer, m_products) {
     m_folds.read_lengths(&m_bounded.lengths());
     if (trial != nullptr) m_lengths.emplace(g, folds, m_placer, *trial);
+    if (options.counts) m_counted.emplace(g, m_placer, *options.counts);
   }
 
   void run() {
@@ -211,6 +213,7 @@ class resolver {
   sequences m_sequences;
   std::optional<length_reader> m_lengths;
   bounded_rows m_bounded;
+  std::optional<counted_rows> m_counted;
   class_texts m_texts;
   bool m_dequantizes, m_tolerates;
   std::string m_refusal;
@@ -266,8 +269,11 @@ void resolver::infer(node n) {
   if (m_products.replace(n) || m_functions.replace(n)) return;
   if (m_lengths) m_lengths->rewrite(n);
   if (reference::is_random(n)) n.attributes[reference::random_stream] = m_streams++;
-  if (bounded_rows::takes(n) && !m_folds.folds(n)) m_bounded.bound(n);
-  const bool folds = fold(n) || m_bounded.follow(n);
+  const bool chooses = bounded_rows::takes(n) && !m_folds.folds(n);
+  if (chooses) m_bounded.bound(n);
+  if (chooses && m_counted) m_counted->take(n, m_bounded.asked_rows(n));
+  const bool folds = fold(n) || (!m_counted && m_bounded.follow(n));
+  if (m_counted) m_counted->note(n);
   if (m_lengths) m_lengths->look_at(n);
   if (folds) return;
   for (value_id& v : n.outputs)  // those without elements

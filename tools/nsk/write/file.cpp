@@ -124,8 +124,10 @@ std::uint32_t features_of(const format::Model& m) {
   for (const format::Variant* v : *m.variants()) {
     if (v->batch() != 0) bits |= feature_batch;
     if (v->lengths() != nullptr && v->lengths()->size() != 0) bits |= feature_lengths;
-    for (std::uint32_t i = 0; v->lengths() != nullptr && i < v->lengths()->size(); ++i)
+    for (std::uint32_t i = 0; v->lengths() != nullptr && i < v->lengths()->size(); ++i) {
       if (v->lengths()->Get(i)->also() != 0 || v->lengths()->Get(i)->minimum() == 0) bits |= feature_length_sums;
+      if (v->lengths()->Get(i)->counted() != 0) bits |= feature_length_counts;
+    }
     if (v->tensors() != nullptr) {
       for (const format::Tensor* t : *v->tensors()) {
         const bool panels = t->packing() == format::Packing::panels;
@@ -181,7 +183,7 @@ fb::Offset<format::Variant> write_variant(builder& b, const named_plan& v) {
     const auto u32 = [](std::int64_t n) { return static_cast<std::uint32_t>(n); };
     const auto length_name = l.name.empty() ? 0 : b.CreateString(l.name);
     return format::CreateLength(b, length_name, u32(l.minimum), u32(l.bound), u32(l.step), u32(l.of), u32(l.times),
-                                static_cast<std::int32_t>(l.plus), u32(l.divide), u32(l.also + 1));
+                                static_cast<std::int32_t>(l.plus), u32(l.divide), u32(l.also + 1), u32(l.counted + 1));
   });
   const auto name = b.CreateString(v.name), profile = p.gpu ? b.CreateString(gpu_profile) : 0;
   return format::CreateVariant(b, name, profile, buffers, tensors, steps, inputs, outputs, states,

@@ -47,7 +47,8 @@ namespace impl {
 static_assert(static_cast<int>(dtype::boolean) == nsk_type_boolean, "enum nsk_type lists the values of nsk::dtype");
 static_assert(std::uint32_t{index_clamped} == std::uint32_t{nsk_index_clamped} &&
                   std::uint32_t{division_by_zero} == std::uint32_t{nsk_division_by_zero} &&
-                  std::uint32_t{output_truncated} == std::uint32_t{nsk_output_truncated},
+                  std::uint32_t{output_truncated} == std::uint32_t{nsk_output_truncated} &&
+                  std::uint32_t{length_clamped} == std::uint32_t{nsk_length_clamped},
               "enum nsk_run_flag lists the values of nsk::run_flag");
 static_assert(std::is_trivially_copyable_v<nsk_model> && std::is_trivially_destructible_v<nsk_model>);
 static_assert(std::is_trivially_copyable_v<nsk_session> && std::is_trivially_destructible_v<nsk_session>,

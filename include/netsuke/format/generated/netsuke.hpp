@@ -442,12 +442,13 @@ struct Quantization FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
 };
 
 /// A number that a run chooses, or that follows from another one. Dimensions of tensors follow it.
-/// Where `divide` is 0 the caller chooses it, from `minimum` to `bound` in steps of `step`; else it is
-/// (times * length[of] + length[also - 1] + plus) / divide, rounded down, of earlier lengths; without the second one where `also` is 0.
+/// Where `divide` is 0 the caller chooses it, from `minimum` to `bound` in steps of `step`, or it is the one element of tensor
+/// `counted` - 1 behind the step that writes that; else it is (times * length[of] + length[also - 1] + plus) / divide, rounded down,
+/// of earlier lengths; without the second one where `also` is 0.
 struct Length FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   enum FlatBuffersVTableOffset FLATBUFFERS_VTABLE_UNDERLYING_TYPE {
     VT_NAME = 4, VT_MINIMUM = 6, VT_BOUND = 8, VT_STEP = 10, VT_OF = 12, VT_TIMES = 14, VT_PLUS = 16, VT_DIVIDE =
-    18, VT_ALSO = 20
+    18, VT_ALSO = 20, VT_COUNTED = 22
   };
   const flatbuffers::String *name() const { return GetPointer<const flatbuffers::String *>(VT_NAME); }
   uint32_t minimum() const { return GetField<uint32_t>(VT_MINIMUM, 1); }
@@ -458,6 +459,7 @@ struct Length FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
   int32_t plus() const { return GetField<int32_t>(VT_PLUS, 0); }
   uint32_t divide() const { return GetField<uint32_t>(VT_DIVIDE, 0); }
   uint32_t also() const { return GetField<uint32_t>(VT_ALSO, 0); }
+  uint32_t counted() const { return GetField<uint32_t>(VT_COUNTED, 0); }
   bool Verify(impl::table_verifier &verifier) const {
     return VerifyTableStart(verifier.bounds()) &&
            VerifyOffset(verifier.bounds(), VT_NAME) &&
@@ -470,6 +472,7 @@ struct Length FLATBUFFERS_FINAL_CLASS : private flatbuffers::Table {
            VerifyField<int32_t>(verifier.bounds(), VT_PLUS, 4) &&
            VerifyField<uint32_t>(verifier.bounds(), VT_DIVIDE, 4) &&
            VerifyField<uint32_t>(verifier.bounds(), VT_ALSO, 4) &&
+           VerifyField<uint32_t>(verifier.bounds(), VT_COUNTED, 4) &&
            verifier.EndTable();
   }
 };

@@ -88,10 +88,14 @@ inline reduce_loops loops_of(const reduce_args& a) {
   return r;
 }
 
-/// Calls f(line) for the first element of every line along the last loop, in row-major order.
+/// Calls f(line) for the first element of every line along the last loop, in row-major order; for none where nothing is
+/// reduced.
 template <class F>
 NSK_INLINE void for_each_reduced_line(const reduce_loops& r, const float* p, F f) {
   std::ptrdiff_t index[max_rank] = {};
+  for (int d = 0; d < r.count - 1; ++d) {
+    if (r.of[d].length == 0) return;
+  }
   for (;;) {
     f(p);
     int d = r.count - 2;

@@ -157,7 +157,7 @@ inline constexpr int gemm_max_rows = 96;
 /// panels pass, in about equal blocks of whole tiles.
 constexpr int gemm_block_rows(std::int64_t depth, std::int64_t rows) {
   constexpr std::int64_t tile = gemm_tile_rows<tile_columns>();
-  const std::int64_t fit = 65536 / depth;
+  const std::int64_t fit = 65536 / (depth > 0 ? depth : 1);
   const std::int64_t maximum = fit < 48 ? 48 : fit > gemm_max_rows ? gemm_max_rows : fit / 6 * 6;
   if (rows <= maximum) return static_cast<int>(maximum);
   const std::int64_t blocks = (rows + maximum - 1) / maximum, tiles = (rows + tile * blocks - 1) / (tile * blocks);

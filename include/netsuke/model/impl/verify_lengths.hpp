@@ -9,6 +9,7 @@
 /// reads, and that the scratch of a step suffices where its input is short and its output is not.
 #include <netsuke/core/hide_macros.hpp>
 #include <netsuke/model/impl/growing_number.hpp>
+#include <netsuke/model/impl/verify_counts.hpp>
 #include <netsuke/model/impl/verify_written.hpp>
 #include <netsuke/ops/every_op.hpp>
 
@@ -19,6 +20,9 @@ namespace impl {
 struct length_range {
   std::int32_t high[max_lengths] = {}, low[max_lengths] = {};
 };
+
+/// Whether a length is made of others, and neither chosen nor counted.
+NSK_COLD inline bool follows_others(const length_view& l) { return !l.is_chosen() && !l.is_counted(); }
 
 NSK_COLD inline bool chosen_length_fits(const length_view& l) {
   return l.minimum() >= 0 && l.step() >= 1 && l.minimum() <= l.bound() && l.minimum() % l.step() == 0 &&
@@ -31,9 +35,9 @@ NSK_COLD inline status read_lengths(const variant_view& v, length_range& range) 
   for (int i = 0; i < v.length_count(); ++i) {
     const length_view l = v.length(i);
     bool good =
-        l.bound() >= 1 &&
-        (l.is_chosen() ? chosen_length_fits(l) : l.minimum() >= 0 && l.follows_earlier(static_cast<std::uint32_t>(i)));
-    if (good && !l.is_chosen())
+        l.bound() >= 1 && (!follows_others(l) ? chosen_length_fits(l)
+                                              : l.minimum() >= 0 && l.follows_earlier(static_cast<std::uint32_t>(i)));
+    if (good && follows_others(l))
       good = l.follows_within(range.low, l.minimum()) && l.follows_within(range.high, l.bound());
     if (!good) return {status_code::bad_lengths, status_place::none, -1};
     range.high[i] = l.bound();
@@ -207,7 +211,7 @@ status verify_lengths(const verify_context& c) {
     if (!scratch_suffices<Ops>(step, range)) return {status_code::bad_scratch, i};
     if (!writes_apart(step, range)) return {status_code::bad_overlap, i};
   }
-  return {};
+  return verify_counts(c);
 }
 
 }

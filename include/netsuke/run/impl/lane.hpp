@@ -4,6 +4,8 @@
 /// jobs.hpp, budget.hpp.
 #include <netsuke/core/hide_macros.hpp>
 #include <netsuke/run/impl/bound_step.hpp>
+#include <netsuke/run/impl/run_lengths.hpp>
+#include <netsuke/run/impl/serial.hpp>
 #include <netsuke/simd/float_env.hpp>
 
 NSK_BEGIN
@@ -18,6 +20,16 @@ NSK_NOINLINE void run_lane(const impl::memory_map& memory, const step_view& step
   const float_environment mode;
   const impl::bound_step<Settings> bound(memory, step);
   for (; tile >= 0; tile = tiles.take()) bound.run(tile, scratch);
+}
+
+/// Computes a tile of a step whose tiles the caller drives; nothing where lengths leave the step fewer tiles. Other
+/// lanes may be here, so that lengths which steps have counted are read into a copy.
+template <class Settings>
+void run_tile(memory_map memory, run_lengths lengths, const step_view& step, std::int32_t tile, std::byte* scratch) {
+  take_counts<Settings>(lengths, memory, 0, step.index());
+  memory.lengths = lengths.values();
+  serial_tiles tiles{tile, tile < step.tile_count(memory.lengths) ? tile + 1 : tile};
+  run_lane<Settings>(memory, step, scratch, tiles);
 }
 
 }

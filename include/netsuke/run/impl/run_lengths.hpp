@@ -3,8 +3,10 @@
 /// The lengths that a session computes with.
 #include <netsuke/core/hide_macros.hpp>
 #include <cstring>
+#include <netsuke/core/flags.hpp>
 #include <netsuke/core/status.hpp>
-#include <netsuke/format/variant_view.hpp>
+#include <netsuke/ops/impl/memory_map.hpp>
+#include <netsuke/ops/impl/narrow_weights.hpp>
 
 NSK_BEGIN
 namespace impl {
@@ -13,9 +15,12 @@ class run_lengths {
  public:
   /// Sets all lengths to their bounds.
   void reset(const variant_view& v) {
-    m_below_bound = false;
+    m_below_bound = m_counted = false;
     m_value[0] = v.batch();
-    for (int i = 0; i < v.length_count(); ++i) m_value[i] = v.length(i).bound();
+    for (int i = 0; i < v.length_count(); ++i) {
+      m_value[i] = v.length(i).bound();
+      m_counted = m_counted || v.length(i).is_counted();
+    }
   }
   /// Sets the rows of a batch.
   void set_rows(const variant_view& v, std::int32_t rows) {
@@ -29,23 +34,69 @@ class run_lengths {
     const length_view l = v.length(chosen);
     if (value < l.minimum() || value > l.bound() || value % l.step() != 0)
       return {status_code::length_out_of_range, value};
-    m_value[chosen] = value;
+    set(v, chosen, value);
+    return {};
+  }
+  /// Sets a length by its number, and those that follow from it.
+  void set(const variant_view& v, int number, std::int32_t value) {
+    m_value[number] = value;
     m_below_bound = false;
     for (int i = 0; i < v.length_count(); ++i) {
-      const length_view follower = v.length(i);
-      if (!follower.is_chosen()) m_value[i] = follower.following(m_value);
-      m_below_bound = m_below_bound || m_value[i] != follower.bound();
+      const length_view l = v.length(i);
+      if (!l.is_chosen() && !l.is_counted()) m_value[i] = l.following(m_value);
+      m_below_bound = m_below_bound || m_value[i] != l.bound();
     }
-    return {};
   }
   std::int32_t operator[](int i) const { return m_value[i]; }
   /// Null where all are at their bounds.
   length_values values() const { return m_below_bound ? m_value : nullptr; }
+  /// Whether steps count any of them.
+  bool are_counted() const { return m_counted; }
 
  private:
   std::int32_t m_value[max_lengths] = {};
-  bool m_below_bound = false;
+  bool m_below_bound = false, m_counted = false;
 };
+
+/// Reads a number that a step has counted.
+NSK_NOINLINE inline std::int64_t counted_number(const memory_map& m, const tensor_info& t) {
+  const std::byte* const from = m.data(t);
+  if (t.type() == dtype::int64) return *reinterpret_cast<const std::int64_t*>(from);
+  return *reinterpret_cast<const std::int32_t*>(from);
+}
+
+NSK_NOINLINE inline void take_all_counts(run_lengths& lengths, const memory_map& m, int begin, int end) {
+  for (int i = 0; i < m.variant.length_count(); ++i) {
+    const length_view l = m.variant.length(i);
+    if (!l.is_counted()) continue;
+    const tensor_info t = m.variant.tensor(static_cast<int>(l.counted_tensor()));
+    if (t.first_step() < begin || t.first_step() >= end) continue;
+    const std::int64_t found = counted_number(m, t), low = l.minimum(), high = l.bound();
+    const std::int64_t value = found < low ? low : found > high ? high : found;
+    if (value != found) raise(m.flags, length_clamped);
+    lengths.set(m.variant, i, static_cast<std::int32_t>(value));
+  }
+}
+
+/// Sets the lengths that the steps [begin, end) have counted. A number that the plan has no tensors for becomes the
+/// nearest one that it has, and raises a flag.
+template <class Settings>
+void take_counts(run_lengths& lengths, const memory_map& m, int begin, int end) {
+  if constexpr (runs_lengths<Settings>) {
+    if (lengths.are_counted()) take_all_counts(lengths, m, begin, end);
+  }
+}
+
+/// The lengths with those that steps count at their bounds.
+template <class Settings>
+run_lengths with_counts_at_bounds(run_lengths lengths, const variant_view& v) {
+  if constexpr (runs_lengths<Settings>) {
+    for (int i = 0; lengths.are_counted() && i < v.length_count(); ++i) {
+      if (v.length(i).is_counted()) lengths.set(v, i, v.length(i).bound());
+    }
+  }
+  return lengths;
+}
 
 }
 NSK_END

@@ -7,6 +7,7 @@
 #include "passes/canonicalise/counting.hpp"
 #include "passes/canonicalise/moves.hpp"
 #include "passes/canonicalise/rules.hpp"
+#include "reference/operators.hpp"
 
 namespace nsk::tool::canonical {
 namespace {
@@ -41,6 +42,8 @@ class unique_lines {
 
  private:
   std::int64_t count() const { return m_lines[1]; }
+  /// Of the results: one more, which nothing reads, where their number is a length.
+  std::int64_t rows() const { return m_c.op().integer(reference::suppression_bound, count()); }
   int mask(compare_kind kind, int a, int b, const std::string& suffix) {
     const int result = m_c.temporary(suffix, broadcast_shape(m_c, a, b), element::boolean);
     m_c.emit(compare_params{kind}, {a, b}, result);
@@ -137,16 +140,16 @@ class unique_lines {
       const int filled = m_c.temporary("filled", longer, m_type);
       m_c.emit(scatter_params{1, scatter_kind::replace},
                {constant_integers(m_c, "filler", {1, 1, 1}, m_type, {0}), reshaped(m_c, places, line), from}, filled);
-      m_c.emit(reshape_parameters{}, {part(m_c, filled, 1, 0, n, "found")});
+      m_c.emit(reshape_parameters{}, {part(m_c, filled, 1, 0, rows(), "found")});
     }
     if (m_c.wants(1))
-      m_c.emit(reshape_parameters{}, {part(m_c, scattered(n + 1, -1, places, index, "indices"), 0, 0, n, "found_at")},
-               m_c.out(1));
+      m_c.emit(reshape_parameters{},
+               {part(m_c, scattered(n + 1, -1, places, index, "indices"), 0, 0, rows(), "found_at")}, m_c.out(1));
     if (m_c.wants(2)) m_c.emit(reshape_parameters{}, {scattered(n, 0, m_order, m_groups, "inverse")}, m_c.out(2));
     if (!m_c.wants(3)) return;
     const int ones = m_c.temporary("ones", {n}, element::i64);
     m_c.emit(expand_parameters{}, {constant_integers(m_c, "one_more", {1}, element::i64, {1})}, ones);
-    m_c.emit(reshape_parameters{}, {scattered(n, 0, m_groups, ones, "counts", scatter_kind::add)}, m_c.out(3));
+    m_c.emit(reshape_parameters{}, {scattered(rows(), 0, m_groups, ones, "counts", scatter_kind::add)}, m_c.out(3));
   }
 
   /// Groups in the order in which their first lines are in the input.

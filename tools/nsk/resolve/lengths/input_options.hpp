@@ -3,6 +3,7 @@
 /// What the command line says about the inputs of a model.
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 #include "graph/graph.hpp"
@@ -26,6 +27,9 @@ struct input_options {
   bool trusted = false;                   ///< --trust: what folding may cost does not depend on the file's size
   constant_choices constants{};           ///< --constant NODE=keep: of what may follow other lengths of inputs
   std::map<std::string, std::int64_t> bounds{};  ///< --bound NAME=COUNT: a Range's output has at most so many elements
+  /// Where results whose number is data have as many rows as there are: those that are not at their maxima. Without,
+  /// they have the rows that there are at most.
+  std::optional<std::map<std::string, std::int64_t>> counts{};
 };
 
 }

@@ -21,6 +21,14 @@ bool bounded_rows::takes(const node& n) {
           n.op == "NonMaxSuppression");
 }
 
+bool may_count(const graph& g) {
+  return std::any_of(g.nodes.begin(), g.nodes.end(), [](const node& n) {
+    const std::vector<const graph*> inside = graphs_inside(n);
+    return bounded_rows::takes(n) ||
+           std::any_of(inside.begin(), inside.end(), [](const graph* i) { return may_count(*i); });
+  });
+}
+
 void bounded_rows::bound(node& n) {
   if (n.op == "Range") return bound_range(n);
   if (n.op == "NonMaxSuppression") return bound_suppression(n);
@@ -29,6 +37,14 @@ void bounded_rows::bound(node& n) {
   if (rows > max_rows)
     refuse(describe(m_graph, n) + ": it may have " + std::to_string(rows) + " results, more than 2^24");
   n.attributes[reference::suppression_bound] = rows;
+}
+
+std::int64_t bounded_rows::asked_rows(const node& n) {
+  const std::int64_t rows = n.integer(reference::suppression_bound, 0);
+  const auto given = n.gives(0) ? m_bounds.find(at(n.outputs[0]).name) : m_bounds.end();
+  if (given == m_bounds.end()) return rows;
+  m_used.insert(given->first);
+  return std::min(rows, given->second);
 }
 
 /// 0 where operands are missing or do not fit.
@@ -160,7 +176,8 @@ void bounded_rows::give_out(value_id of, std::size_t axis, const std::string& na
 void bounded_rows::require_bounds_used() const {
   for (const auto& [name, count] : m_bounds)
     if (m_used.count(name) == 0)
-      misuse("--bound names '" + name + "', which is not the output of a Range whose length is computed at run time.");
+      misuse("--bound names '" + name +
+             "', which is no result whose number is computed at run time, as that of Range is.");
 }
 
 }

@@ -23,8 +23,10 @@ inline flatbuffers::Offset<Buffer> CreateBuffer(flatbuffers::FlatBufferBuilder &
 
 inline flatbuffers::Offset<Length> CreateLength(flatbuffers::FlatBufferBuilder &_fbb,
     flatbuffers::Offset<flatbuffers::String> name = 0, uint32_t minimum = 1, uint32_t bound = 0, uint32_t step = 1,
-    uint32_t of = 0, uint32_t times = 1, int32_t plus = 0, uint32_t divide = 0, uint32_t also = 0) {
+    uint32_t of = 0, uint32_t times = 1, int32_t plus = 0, uint32_t divide = 0, uint32_t also = 0,
+    uint32_t counted = 0) {
   const auto start = _fbb.StartTable();
+  _fbb.AddElement<uint32_t>(Length::VT_COUNTED, counted, 0);
   _fbb.AddElement<uint32_t>(Length::VT_ALSO, also, 0);
   _fbb.AddElement<uint32_t>(Length::VT_DIVIDE, divide, 0);
   _fbb.AddElement<int32_t>(Length::VT_PLUS, plus, 0);
@@ -39,9 +41,9 @@ inline flatbuffers::Offset<Length> CreateLength(flatbuffers::FlatBufferBuilder &
 
 inline flatbuffers::Offset<Length> CreateLengthDirect(flatbuffers::FlatBufferBuilder &_fbb,
     const char *name = nullptr, uint32_t minimum = 1, uint32_t bound = 0, uint32_t step = 1, uint32_t of = 0,
-    uint32_t times = 1, int32_t plus = 0, uint32_t divide = 0, uint32_t also = 0) {
+    uint32_t times = 1, int32_t plus = 0, uint32_t divide = 0, uint32_t also = 0, uint32_t counted = 0) {
   auto name__ = name ? _fbb.CreateString(name) : 0;
-  return CreateLength(_fbb, name__, minimum, bound, step, of, times, plus, divide, also);
+  return CreateLength(_fbb, name__, minimum, bound, step, of, times, plus, divide, also, counted);
 }
 
 inline flatbuffers::Offset<Tensor> CreateTensor(flatbuffers::FlatBufferBuilder &_fbb,
