@@ -137,6 +137,23 @@ TEST_CASE("a scale stays where other operations read the columns, and where it i
   CHECK(divides(p));
 }
 
+TEST_CASE("columns that see padding and are cut off are not computed; others are") {
+  for (const std::int64_t kept : {7, 6, 5, 4}) {
+    program p;
+    const int x = data(p, "x", {1, 2, 3, 6}), a = data(p, "a", {1, 2, 3, 8}), y = data(p, "y", {1, 2, 3, kept});
+    p.inputs = {x};
+    p.outputs = {y};
+    conv_parameters c = conv(2, 2, 1);
+    c.w.kernel_w = 3;
+    c.w.pad_left = 2;
+    c.weights.assign(12, 2.0);
+    add(p, c, {x}, a);
+    add(p, slice_parameters{{0, 0, 0, 0}, {1, 1, 1, 1}}, {a}, y);
+    fuse(p);
+    CHECK(p.operations.size() == (kept >= 6 ? 1 : 2));
+  }
+}
+
 TEST_CASE("a value that is read twice or is an output is not folded away") {
   program p;
   const int x = data(p, "x", {1, 2, 4, 4}), a = data(p, "a", {1, 2, 4, 4}), y = data(p, "y", {1, 2, 4, 4});

@@ -19,6 +19,7 @@ class fuser : rewriter {
     sweep_once(&fuser::drop_identity);
     sweep_once(&fuser::mark_shuffle);
     sweep_once(&fuser::absorb_padding);
+    sweep_once(&fuser::absorb_cut);
     join_integer_sums(m_p);
     fold_into_producers(m_p);
     look_again();
@@ -133,6 +134,27 @@ class fuser : rewriter {
       c->w = padded(c->w, *pad);
       reader.inputs[0] = o.inputs[0];
     }
+    return true;
+  }
+
+  /// A convolution does not compute last rows and columns that see padding, where they are cut off: causal layers are
+  /// padded on both sides, and cut at the end.
+  bool absorb_cut(std::size_t i) {
+    operation& o = at(i);
+    const auto* cut = o.as<slice_parameters>();
+    operation* source = cut ? sole_producer(o.inputs[0]) : nullptr;
+    const auto* c = source ? source->as<conv_parameters>() : nullptr;
+    if (!c || !source->post.empty() || !o.post.empty()) return false;
+    const shape_t &whole = m_p.shape(o.inputs[0]), &part = m_p.shape(o.output);
+    const overhang around = window_overhang(c->w, m_p.shape(source->inputs[0]), whole);
+    for (std::size_t d = 0; d < whole.size(); ++d) {
+      const bool columns = d + 1 == whole.size();
+      const std::int64_t padded = d < 2 ? 0 : columns ? around.right : around.bottom;
+      const std::int64_t gone = whole[d] - part[d];  // with other strides, lengths decide what sees padding
+      if (cut->starts[d] != 0 || cut->steps[d] != 1 || gone > padded) return false;
+      if (gone > 0 && (columns ? c->w.stride_w : c->w.stride_h) != 1) return false;
+    }
+    take_over(source, i, o.output);
     return true;
   }
 
