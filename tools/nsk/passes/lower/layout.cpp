@@ -99,6 +99,11 @@ void lower_concat(lowerer& l, const operation& o, const concat_parameters& c) {
   const bool rows_of_image =
       c.axis == 2 && actual.size() == 4 && actual == channels_last_order(4) && l.source.shape(o.output)[0] == 1;
   if (actual.back() != c.axis && !rows_of_image) l.ask_dense(y);
+  // what joins a state is computed in the order of both
+  const bool behind_state = l.result
+                                .storages[static_cast<std::size_t>(
+                                    l.source.is_constant(o.inputs[0]) ? y.storage : l.place_of(o.inputs[0]).storage)]
+                                .kind == storage_kind::state;
   std::int64_t start = 0;
   for (int v : o.inputs) {
     const shape_t& shape = l.source.shape(v);
@@ -160,6 +165,9 @@ void lower_concat(lowerer& l, const operation& o, const concat_parameters& c) {
         l.ask(o.output).order = actual;
       }
     }
+    if (behind_state && !r.fixed && !r.rows && r.owner >= 0 && !l.decided(r.owner).order && r.whole.shape == shape &&
+        r.whole.stride == x.stride)
+      l.ask(r.owner).order = actual;
     l.copy_step(x, part, o.name, l.name_of_value(o.output));
   }
 }
