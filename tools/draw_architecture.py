@@ -25,7 +25,7 @@ TOOL = {
     "planner": (2, 4, "tiles, memory"), "ops": (2, 5, "one file per operator"), "passes": (2, 6, "rewrite, fuse, lower"), "program": (2, 7, "network and plan"),
     "import": (1, 4, "ONNX, TFLite"), "resolve": (1, 5, "shapes, folding, loops"), "bounded": (1, 6, "rows of detections"),
     "reference": (1, 7, "double precision"), "graph": (1, 8, "typed nodes"), "spell": (0, 5, "operators of other makers"),
-    "inspect": (1, 1, "what a file holds"), "draw": (1, 3, "SVG"), "gpu": (0, 1, "plans, devices"), "engine": (0, 4, "runs the engine"), "io": (0, 7, "files, arrays, text"),
+    "inspect": (1, 1, "what a file holds"), "chunks": (3, 0, "signals in chunks"), "draw": (1, 3, "SVG"), "gpu": (0, 1, "plans, devices"), "engine": (0, 4, "runs the engine"), "io": (0, 7, "files, arrays, text"),
     "codegen": (1, 0, "C++ source"), "quantize": (3, 1, "ranges, integers"), "shrink": (3, 2, "small files"), "lengths": (3, 3, "one plan of many"), "edit": (3, 4, "file as JSON"), "pack": (3, 5, "weights"), "write": (3, 6, "the file"),
 }
 ENGINE = {
@@ -53,6 +53,7 @@ def routes():
     lane, right, below = s["profile"][0] - 22, s["edit"][2] + 12, s["graph"][3] + 18
     return {
         ("cli", "import"): [(s["cli"][0], t["cli"][1] + 8), (s["cli"][0] - 10, t["cli"][1] + 8), (s["cli"][0] - 10, t["import"][1] - 8), (s["import"][2], t["import"][1] - 8)],
+        ("chunks", "resolve"): [(t["chunks"][0], s["chunks"][1]), (t["chunks"][0], s["chunks"][1] - 16), (s["resolve"][0] - 8, s["chunks"][1] - 16), (s["resolve"][0] - 8, t["resolve"][1] - 12), (s["resolve"][0], t["resolve"][1] - 12)],
         ("cli", "gpu"): [(t["cli"][0] - 20, s["cli"][1]), (t["cli"][0] - 20, s["cli"][1] - 10), (t["gpu"][0], s["cli"][1] - 10), (t["gpu"][0], s["gpu"][1])],
         ("gpu", "check"): [(t["gpu"][0], s["gpu"][3]), (t["gpu"][0], s["gpu"][3] + 10), (s["check"][0] - 18, s["gpu"][3] + 10), (s["check"][0] - 18, t["check"][1] + 8), (s["check"][0], t["check"][1] + 8)],
         ("check", "draw"): [(s["check"][0], t["check"][1] + 14), (s["check"][0] - 34, t["check"][1] + 14), (s["check"][0] - 34, t["draw"][1]), (s["draw"][2], t["draw"][1])],

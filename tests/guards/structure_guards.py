@@ -46,6 +46,7 @@ TOOL_ARROWS = {
     "write": ["program"],
     "ops": ["passes", "write", "pack"],
     "lengths": ["ops"],
+    "chunks": ["resolve"],
     "planner": ["ops"],
     "compile": ["lengths", "planner", "bounded"],
     "engine": ["io"],
@@ -58,7 +59,7 @@ TOOL_ARROWS = {
     "codegen": ["inspect"],
     "quantize": ["check", "shrink"],
     "gpu": ["check"],
-    "cli": ["gpu", "codegen", "quantize", "import", "edit", "shrink", "lengths"],
+    "cli": ["gpu", "codegen", "quantize", "import", "edit", "shrink", "lengths", "chunks"],
 }
 PLACES = [  # what files are below, how they include each other, and the arrows between their folders
     ("include/netsuke", r'\s*#\s*include\s*<netsuke/([^>]+)>', ENGINE_ARROWS),

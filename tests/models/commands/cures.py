@@ -31,17 +31,17 @@ NO_CURE = [
     "with the lengths of --input", "the lengths of --input in too many ways", "for the lengths of --input", ", which --dequantize does not know", "with other --input or --set options", "codegen: --name",
     "for --device", "most of its time begins the step", "it reads every weight for one row", "too many to draw", "nsk profile --isa", ". Give --isa ", "`nsk check --help`", "this machine cannot run it",
     # Of options of one command that contradict each other: the sentence says which to leave out.
-    "Leave --lanes out", "the lengths of --bound cannot", "one --variant each", "out --bound, or the other option", "leave --device out", "' --device ", "codegen: --weights is embed or file", "--dequantize and --input are for source models", "--max-drop with --", "one file of --save-calibration",
+    "Leave --lanes out", "the lengths of --bound cannot", "one --variant each", "leave --device out", "' --device ", "codegen: --weights is embed or file", "--dequantize and --input are for source models", "--max-drop with --", "one file of --save-calibration",
     "bound different things", "--float-layers and --equalize are for int8", "are for images, and no sample is one", "Leave one of them out", "--max-drop and --report measure on samples", "Choose another one",
     # What takes a device, minutes or gigabytes, or another version of the file.
     "Convert the model with --batch-max", "--input adds rows to a large model", "Make it anew with --calibrate", "nsk quantize --save-calibration writes one", "has not ended after", "this nsk reads",
     # Choices that depend on data, of which the sentence names several.
     "--max-drop 0.05 returns layers", "estimates are up to a quarter too good", "stores all layers as int8 whatever the speed", "A larger --max-drop returns fewer", "Give more samples, another bound", "Keep fewer, or use nsk convert",
     "no layer's weights can be int8", "Give --target size for a smaller file", "is float16 in this file", "or convert the model for another shape with --input", "Convert the float32 model that this one was made from",
-    # What the tests of these options follow: size_constants.py, fitting_lengths.py, lengths.py, tflite_signatures.py, and those of checks, states and batches.
+    # What the tests of these options follow: size_constants.py, fitting_lengths.py, lengths.py, stream_refusals.py, tflite_signatures.py, and those of checks, states and batches.
     "/STEP has fewer values", "--signature NAME takes another one", ", with the size that you need in place of ", " It converts, for example, with", "--constant ", "that follow --input; ", "add --white 255", "and --input-range or --hdr says", "convert with --hdr", "leave Winograd's algorithms out", "why it has no shader", "convert the model with --no-states to give",
     "Convert with --no-states, and pass them on", "Give the model first; images are samples", "--small stores what the source has", "--semantics and --min-db", "below --min-db", "bring it nearer", "of which --batch-max makes",
-    "would have a part for each row", "those of a model with states are one sequence",
+    "' is a state, which has one size. Convert with", "chunks are multiples of that. Write", "or let them be late: --stream ", "which is no state. Make it one: --state ", "would have a part for each row", "those of a model with states are one sequence",
 ]
 
 

@@ -16,7 +16,7 @@ from onnx import TensorProto, helper
 
 from models import TOOL, must
 
-NOT_FILES = {"COMMAND", "HOW", "", "N", "NAME", "S", "US", "X", "NAME=N", "NAME=SHAPE", "NAME=VALUE", "NAME=COUNT", "NAME:INPUT=SHAPE,..", "NODE=HOW", "NAME=LO..HI", "NAME=TYPE", "INPUT=OUTPUT", "OLD=NEW"}  # other values
+NOT_FILES = {"COMMAND", "HOW", "", "N", "NAME", "S", "US", "X", "NAME=N", "NAME=SHAPE", "NAME=VALUE", "NAME=COUNT", "NAME=CHUNK", "NAME:INPUT=SHAPE,..", "NODE=HOW", "NAME=LO..HI", "NAME=TYPE", "INPUT=OUTPUT", "OLD=NEW"}  # other values
 EXTRA = {"convert": ["--check"], "bench": ["--seconds", "0.02"], "profile": ["--seconds", "0.02"], "quantize": ["--target", "size"]}
 MAY_BE_FILES = {"--set"}  # numbers, or an array: models.output_values reads some, and damaged ones
 SUFFIXES = {("convert", "source"): ".onnx", ("check", "source"): ".onnx", ("from-json", "source"): ".json"}

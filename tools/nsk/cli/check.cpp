@@ -5,6 +5,7 @@
 
 #include "resolve/integers/float_ports.hpp"
 #include "cli/check_noise.hpp"
+#include "cli/chunk_options.hpp"
 #include "cli/commands.hpp"
 #include "cli/length_options.hpp"
 #include "quantize/narrow_weights.hpp"
@@ -38,6 +39,8 @@ bool has_key(const model& m, const std::string& key) {
 std::vector<std::string> chosen_outputs_of(const model& m, int variant) {
   std::vector<std::string> names;
   if (!has_key(m, chosen_outputs_key)) return names;
+  for (const auto& [name, chosen] : recorded(m, chunk_output_key(""))) names.push_back(name);
+  if (!names.empty()) return names;
   const model_changes changes = recorded_changes(m);
   for (int i = 0; i < m.output_count(variant); ++i) names.push_back(old_name(changes, m.output(i, variant).name()));
   for (int i = 0; i < m.variant(variant).state_count(); ++i)
@@ -253,8 +256,10 @@ exit_code check(const check_options& o, command_files& files) {
   const auto tell = [&](const std::string& what) { progress.show(what); };
   const bool counts = counts_lengths(file.view.variant(variant));
   const graph source = counts ? g : graph();
-  if (!counts) resolve(g, inputs);
-  apply_changes(g, recorded_changes(file.view));
+  if (!resolve_chunks(g, file.view, inputs)) {
+    if (!counts) resolve(g, inputs);
+    apply_changes(g, recorded_changes(file.view));
+  }
   if (o.min_db || has_key(file.view, quantised_key)) {
     progress.clear();
     return check_noise(o, g, file, variant, *runner, files);

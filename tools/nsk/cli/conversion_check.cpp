@@ -5,6 +5,7 @@
 #include <chrono>
 #include <set>
 
+#include "cli/chunk_check.hpp"
 #include "cli/length_options.hpp"
 #include "cli/options.hpp"
 #include "edit/parts.hpp"
@@ -275,6 +276,7 @@ void check_conversion(const convert_options& o, const std::vector<variant_source
   const auto begin = std::chrono::steady_clock::now();
   try {
     check_rows(variants, file, result);
+    if (variants[0].chunked) check_chunks(o, variants[0], file, progress, result);
     for (int variant = 0; !has_counted(variants[0].lengths) && variant < file.view.variant_count(); ++variant) {
       const auto runner = choose_engine("").open(file.bytes.data(), file.bytes.size(), 1, variant);
       comparison_report found = compare_on_random(

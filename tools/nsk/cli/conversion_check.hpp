@@ -30,6 +30,8 @@ struct conversion {
   std::vector<length_choice> short_choices;    ///< compiled_file::short_choices
   std::vector<length_choice> unknown_choices;  ///< compiled_file::unknown_choices
 
+  std::optional<compile_options> options;  ///< of a file whose weights are the source's own
+
   const std::vector<std::byte>& written() const { return small.empty() ? bytes : small; }
 };
 

@@ -15,6 +15,8 @@ void add_shapes(CLI::App* command, file_options& files, source_options& o) {
                "Numbers of a node that other lengths may change: follow them, keep, or the new NUMBER,..");
   add_repeated(command, "--bound", o.bounds, "NAME=COUNT",
                "Open axis that a run chooses, to MAX or MIN..MAX/STEP; or bound of a Range whose length is data");
+  add_repeated(command, "--stream", o.chunks, "NAME=CHUNK",
+               "Take a signal in chunks of up to CHUNK samples, an open axis; the past becomes states");
   add_repeated(command, "--variant", o.variants, "NAME:INPUT=SHAPE,..",
                "One of several sets of input shapes in one file, which share its constants; may be given again");
   add_value(command, "--batch-max", o.batch, "N",

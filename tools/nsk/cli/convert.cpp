@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "cli/chunk_options.hpp"
 #include "cli/conversion_check.hpp"
 #include "cli/converting.hpp"
 #include "cli/options.hpp"
@@ -79,7 +80,7 @@ compile_options options_for(const convert_options& o, const overrides& chosen, c
   record_ranges(ranges_of(o.source, g), options.metadata);
   record_formats(changed, options.metadata);
   options.metadata[tile_limit_key] = format_text("%g", o.max_tile_us);
-  options.winograd = o.winograd && !o.fewest_bytes;
+  options.winograd = o.winograd && !o.fewest_bytes && o.source.chunks.empty();
   options.gpu = o.source.gpu;
   options.algorithms = chosen.algorithms;
   options.kept_layouts = kept_layouts(o.source, g);
@@ -108,6 +109,7 @@ void make_file(const convert_options& o, bool fewer_bytes, std::vector<variant_s
     compiled = compile_with_narrow_weights(variants, options);
   else
     compiled.file = compile_file(variants, options);
+  if (options.weights == weight_format::floats) result.options = options;
   result.bytes = std::move(compiled.file.bytes);
   result.short_choices = std::move(compiled.file.short_choices);
   result.unknown_choices = std::move(compiled.file.unknown_choices);
@@ -164,11 +166,13 @@ conversion convert_source(const convert_options& o, command_files& files, progre
     if (has_counted(v.lengths) && o.embed_check)
       refuse("--embed-check records outputs of one shape, and steps count lengths of this model. Leave it out, and " +
              std::string("use nsk check"));
-  for (const variant_source& v : variants)
-    if (!v.lengths.empty() && (change || variants.size() > 1))
-      refuse("--bound " + v.lengths[0].name +
-             ": files with lengths have one variant, and weights that nsk convert makes, so far. Leave " +
-             "out --bound, or the other option");
+  for (const variant_source& v : variants) {
+    if ((v.lengths.empty() && !v.chunked) || (!change && variants.size() == 1)) continue;
+    const std::string option = v.chunked ? "--stream" : "--bound",
+                      name = v.chunked ? v.chunked->wanted.name : v.lengths[0].name;
+    refuse(option + " " + name + ": files with lengths have one variant, and weights that nsk convert makes, so far. " +
+           "Leave out " + option + ", or the other option");
+  }
   changed_source changed;
   if (change) {
     changed = change(variants, chosen, progress);

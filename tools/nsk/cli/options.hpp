@@ -51,6 +51,12 @@ inline constexpr char chosen_outputs_key[] = "outputs";
 /// way.
 inline std::string constant_key(const std::string& name) { return "constant." + name; }
 inline std::string bound_key(const std::string& name) { return "bound." + name; }
+/// Metadata keys under which it records --stream, and the names of axes, states and outputs that are given
+/// beside it.
+inline std::string chunk_key(const std::string& name) { return "chunks." + name; }
+inline std::string chunk_state_key(const std::string& name) { return "chunk_state." + name; }
+inline std::string chunk_axes_key(const std::string& name) { return "chunk_axes." + name; }
+inline std::string chunk_output_key(const std::string& name) { return "chunk_output." + name; }
 /// --argmax NAME[=AXIS] and --rename OLD=NEW.
 model_changes parse_changes(const std::vector<std::string>& argmaxes, const std::vector<std::string>& names);
 /// Changes as metadata of the converted model, and back.

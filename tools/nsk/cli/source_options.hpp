@@ -13,6 +13,7 @@ struct source_options {
   std::vector<std::string> inputs, sets;  ///< NAME=1x3x224x224, NAME=VALUE
   std::vector<std::string> constants;     ///< NODE=follow, NODE=keep, NODE=NUMBER,..
   std::vector<std::string> bounds;        ///< NAME=COUNT
+  std::vector<std::string> chunks;        ///< NAME=CHUNK or NAME=CHUNK+LATE
   std::vector<std::string> variants;      ///< NAME:INPUT=1x3x192x192,...
   std::vector<std::string> states;        ///< INPUT=OUTPUT
   std::vector<std::string> outputs;       ///< names of tensors; empty: the model's own

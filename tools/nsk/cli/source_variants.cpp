@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <memory>
+#include <utility>
 
+#include "cli/chunk_options.hpp"
 #include "cli/options.hpp"
 #include "errors.hpp"
 #include "import/import.hpp"
@@ -230,7 +232,14 @@ variant_source read_variant(const source_options& o, const wanted_variant& wante
   if (o.float_io) make_float_ports(v.g);
   for (const std::string& data : v.g.facts.files) files.add_input("external data of the source", data);
   inputs.constants = parse_constants(o.constants);
-  v.lengths = take_lengths(v.g, o, inputs);
+  model_changes changes = changes_of(o);
+  if (o.chunks.empty()) {
+    v.lengths = take_lengths(v.g, o, inputs);
+  } else {
+    inputs.trusted = o.trusted;
+    inputs.dequantize = o.dequantize;
+    take_chunks(o, v, inputs, states, std::exchange(changes, {}));
+  }
   const auto source = std::make_shared<const graph>(v.g);
   if (!v.lengths.empty()) set_axes(v.g, v.lengths, bounds_of(v.lengths));
   inputs.trusted = o.trusted;
@@ -238,10 +247,10 @@ variant_source read_variant(const source_options& o, const wanted_variant& wante
   const bool fixed = o.batch != 0 && give_rows(v, inputs, o.batch);
   resolve_at_bounds(v, graph(v.g), o, inputs, fixed);
   v.states = states_of(v.g, states);
-  change(v, changes_of(o));
+  change(v, changes);
   if (!v.lengths.empty() || !v.g.counted.empty()) {
     for (const counted_length& c : v.g.counted) v.lengths.push_back({c.name, 0, c.maximum, 1, true});
-    v.at = [source, lengths = v.lengths, inputs, states, changes = changes_of(o)](const length_choice& values) {
+    v.at = [source, lengths = v.lengths, inputs, states, changes](const length_choice& values) {
       return at_lengths(*source, lengths, values, inputs, states, changes);
     };
     raise_counted_minima(v);
@@ -286,6 +295,7 @@ void record_source(const source_options& o, std::map<std::string, std::string>& 
   for (const auto& [name, how] : named_values("--constant", o.constants, "NODE=HOW"))
     metadata[constant_key(name)] = how;
   for (const auto& [name, text] : named_values("--bound", o.bounds, "NAME=COUNT")) metadata[bound_key(name)] = text;
+  record_chunks(o, metadata);
   if (o.dequantize) metadata[dequantize_key] = "1";
   if (!o.signature.empty()) metadata[signature_key] = o.signature;
   if (o.float_io) metadata[float_io_key] = "1";

@@ -102,6 +102,11 @@ plan plan_for_lengths(const program& p, const variant_source& v, const lower_opt
 plan plan_for_cpu(program p, const variant_source& v, const lower_options& lowering, const compile_options& options) {
   read_before_shuffles(p);
   if (!v.lengths.empty()) return plan_for_lengths(p, v, lowering, options);
+  if (v.chunked) {  // a chunk of one length is computed as those of several are
+    lower_options whole = lowering;
+    whole.splits_reductions = false;
+    return lowered(p, v, whole, options);
+  }
   if (options.streams.second_level == 0 || v.batch != 0) return lowered(p, v, lowering, options);
   std::vector<std::string> streamed = texts_of(stream(p, options.streams));
   plan layout = lowered(p, v, lowering, options);

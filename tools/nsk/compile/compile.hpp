@@ -45,6 +45,8 @@ struct compile_options {
   bool compares_lengths = true;  ///< every value of lengths is lowered and compared; false for a trial
 };
 
+struct chunked_source;
+
 /// One model resolved (resolve/infer.hpp) for the input shapes of a variant.
 struct variant_source {
   std::string name;
@@ -61,6 +63,8 @@ struct variant_source {
   std::shared_ptr<const error> refused_rows = nullptr;
   /// Resolves the model for other values of its lengths.
   std::function<variant_source(const length_choice&)> at = nullptr;
+  /// What a network for chunks was made of (cli/chunk_options.hpp); its sums are never split, as with lengths.
+  std::shared_ptr<const chunked_source> chunked = nullptr;
 };
 
 /// A file, and what its small form stores in place of Winograd's weights.
