@@ -126,7 +126,9 @@ def padded(results, case, engine):
             if all(a.shape[d] == own.shape[d] for d in range(a.ndim) if d not in axes):
                 full[rows] = a[rows]
                 results[name] = results[name][:run] + [full] + results[name][run + 1:]
-            counts.append(np.array(min(a.shape[axes[0]], own.shape[axes[0]]), np.int64))
+            rows_of, rows_that_fit = a.shape[axes[0]], own.shape[axes[0]]
+            counted_more = rows_of > rows_that_fit and name + ".count" in engine and engine[name + ".count"][run] == rows_that_fit + 1
+            counts.append(np.array(rows_that_fit + 1 if counted_more else min(rows_of, rows_that_fit), np.int64))
         for count in (name + ".count", *(c + ".count" for c in counted)):
             if counts and count in engine:
                 results[count] = counts

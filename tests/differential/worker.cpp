@@ -104,9 +104,9 @@ std::vector<arrays> read_inputs(const json& request, int runs) {
 std::vector<array> results_of(const nsk::variant_view& v, runner& r) {
   std::vector<array> results;
   for (int i = 0; i < v.output_count(); ++i) {
-    array got(element_of(v.output(i).type()), engine_shape_of(v.output(i)));
+    array got(element_of(v.output(i).type()), engine_shape_of(v.output(i), r.lengths()));
     if (!got.data.empty()) std::memcpy(got.data.data(), r.output(i), got.data.size());
-    results.push_back(to_source(v.output(i), got));
+    results.push_back(to_source(v.output(i), got, r.lengths()));
   }
   for (int i = 0; i < v.state_count(); ++i) {
     const nsk::tensor_info t = v.state(i).tensor();

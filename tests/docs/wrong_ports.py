@@ -52,6 +52,8 @@ NOT_RUN = {
     ("docs/reference/gpu.md", 1): "a device and its drivers: tests/gpu runs them",
     ("docs/reference/gpu.md", 3): "a device and its drivers: tests/gpu runs them",
     ("docs/guide/quick_start.md", 1): "a program of its own: run by main() below",
+    ("docs/guide/lengths.md", 2): "what a caller asks for its size: models.counted_lengths runs such files",
+    ("docs/guide/streaming.md", 1): "a signal in chunks: models.stream runs such files",
 }
 FRAME = """#include <cstdio>
 #include <cstring>

@@ -27,7 +27,13 @@
 NSK_BEGIN
 template <class Settings = default_settings>
 class session {
-  static_assert(impl::check_settings<Settings>());
+  static constexpr impl::settings_fault fault = impl::settings_fault_of<Settings>();
+  static_assert(fault != impl::settings_fault::no_class, NSK_IMPL_SETTINGS_CLASS);
+  static_assert(fault != impl::settings_fault::ops, NSK_IMPL_SETTINGS_OPS);
+  static_assert(fault != impl::settings_fault::functions, NSK_IMPL_SETTINGS_FUNCTIONS);
+  static_assert(fault != impl::settings_fault::winograd, NSK_IMPL_SETTINGS_WINOGRAD);
+  static_assert(fault != impl::settings_fault::bindable_ports, NSK_IMPL_SETTINGS_PORTS);
+  static_assert(fault != impl::settings_fault::profiler, NSK_IMPL_SETTINGS_PROFILER);
 
  public:
   using settings = impl::settings_or_default<Settings>;
@@ -267,9 +273,7 @@ class session {
   // --- for job graphs that drive tiles themselves ---
   int step_count() const { return m_variant.step_count(); }
   /// Number of tiles of a step; where steps before it count lengths, as many as there are at the bounds of those.
-  int tile_count(int step_index) const {
-    return m_variant.step(step_index).tile_count(impl::with_counts_at_bounds<settings>(m_lengths, m_variant).values());
-  }
+  int tile_count(int step_index) const { return impl::max_tile_count<settings>(m_variant, step_index, m_lengths); }
   step_view step_info(int step_index) const { return m_variant.step(step_index); }
   /// Computes one tile with the scratch of `lane`. All tiles of a step may run at once, on different lanes; all of them
   /// must be complete before the first tile of the next step. Call finish() after the last.
@@ -385,7 +389,6 @@ class session {
 
   /// As many lanes as there are tiles for.
   int lanes_for(int lane_count, std::int32_t tiles) const { return impl::lanes_for(lane_count, m_lanes, tiles); }
-
   /// Runs the tiles [begin, end) of a step on lanes.
   template <class Jobs>
   void share(Jobs& jobs, int lane_count, const step_view& s, std::int32_t begin, std::int32_t end) {
@@ -419,9 +422,8 @@ class session {
   }
   /// Returns whether the current step is complete, and goes on to the next one then.
   bool advance(std::int32_t done, std::int32_t count) {
-    m_tile = done;
+    m_tile = done < count ? done : 0;
     if (done < count) return false;
-    m_tile = 0;
     end_step();
     return true;
   }

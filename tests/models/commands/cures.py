@@ -101,14 +101,13 @@ def compare(what, inputs, wanted):
 
 def by_options(what, words, command, fills, keep="", inputs=None, wanted=None):
     """Follows the options of a message; `keep`: only those that begin with it."""
-    text = refused(what, words, *command)
-    if text is None:
+    if (text := refused(what, words, *command)) is None:
         return
     pairs = options_in(text.split(words[0])[-1], fills)
     chosen = [w for i in range(0, len(pairs), 2) if pairs[i].startswith(keep) for w in pairs[i:i + 2]]
     if not chosen:
-        return failures.append(f"{what}: no options in {text}")
-    if works(f"{what} ({' '.join(chosen)})", *command, *chosen) and wanted:
+        failures.append(f"{what}: no options in {text}")
+    elif works(f"{what} ({' '.join(chosen)})", *command, *chosen) and wanted:
         compare(what, inputs or {}, wanted)
 
 
@@ -143,7 +142,7 @@ def without_elements():
     by_options("a sequence", ["Choose others"], command, {"NAME": "y"}, "--output-value")
 
 
-@cures()
+@cures(" it can run at most is not known. Say it: --bound ")
 def branches_and_loops():
     x = rng.uniform(0.1, 1, 4).astype(np.float32)
     command = source_of("""(float[4] x, bool flag) => (float[n] y) { y = If (flag) <then_branch = t () => (float[4] p) { p = Neg (x) },
@@ -162,20 +161,21 @@ def branches_and_loops():
     body = "<body = b (int64 i, bool c, float[4] v) => (bool d, float[4] after) { d = Identity (c)  after = Exp (v) }>"
     command = source_of(f"(float[4] x, int64 n) => (float[4] y) <bool on = {{1}}> {{ a = Neg (x)  y = Loop (n, on, a) {body} }}")
     by_options("a number of iterations", ["small inputs alone"], command, {"VALUE": 2}, "--set", {"x": x}, {"y": np.exp(np.exp(-x))})
+    by_options("a number of iterations", ["Say it"], command, {"COUNT": 3}, "--bound", {"x": x, "n": np.array(2)}, {"y": np.exp(np.exp(-x))})
     by_options("a number of iterations", ["or end the model"], command, {}, "--output-value", {"x": x, "n": np.array(2)}, {"a": -x})
 
 
 @cures("with its values as states (--state)")
 def a_long_loop():
     body = "<body = b (int64 i, bool c, float[4] v) => (bool d, float[4] after) <float half = {0.5}> { d = Identity (c)  p = Mul (v, half)  after = Add (p, x) }>"
-    command = source_of(f"(float[4] x, float[4] v0) => (float[4] y) <int64 n = {{1100}}, bool on = {{1}}> {{ y = Loop (n, on, v0) {body} }}")
+    command = source_of(f"(float[4] x, float[4] v0) => (float[4] y) <int64 n = {{5000}}, bool on = {{1}}> {{ y = Loop (n, on, v0) {body} }}")
     if refused("a long loop", ["its body as a model"], *command) is None:
         return
     x, v = rng.uniform(-1, 1, 4).astype(np.float32), np.zeros(4, np.float32)
     want = plain_session(FOLDER / "m.onnx").run(None, {"x": x, "v0": v})[0]
     command = source_of("(float[4] x, float[4] v) => (float[4] after, float[4] y) <float half = {0.5}> { p = Mul (v, half)  after = Add (p, x)  y = Identity (after) }")
     np.save(FOLDER / "x.npy", x)
-    if works("a long loop", *command, "--state", "v=after") and works("a long loop", "run", FOLDER / "m.nsk", "--input", f"x={FOLDER / 'x.npy'}", "--steps", 1100, "--output-dir", FOLDER / "out"):
+    if works("a long loop", *command, "--state", "v=after") and works("a long loop", "run", FOLDER / "m.nsk", "--input", f"x={FOLDER / 'x.npy'}", "--steps", 5000, "--output-dir", FOLDER / "out"):
         if not np.allclose(np.load(FOLDER / "out" / "y.npy")[-1], want, atol=1e-5):
             failures.append("a long loop: the body with a state is not the loop")
 

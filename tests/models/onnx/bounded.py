@@ -198,11 +198,11 @@ BEHIND = {
                 "y = NonMaxSuppression(b, s, k, i, t) a = Constant<value_int=2>() j = Gather<axis=1>(y, a) r = Constant<value_ints=[-1]>() f = Reshape(s, r) q = Gather(f, j) m = ReduceMax<keepdims=0>(q) }",
     "threshold as an input": "(float[1,8,4] b, float[1,1,8] s, float[1] t) => (int64[n,3] y) { k = Constant<value_ints=[5]>() i = Constant<value_floats=[0.5]>() y = NonMaxSuppression(b, s, k, i, t) }",
     "every second": "(float[9] x, bool[9] c) => (float[n] y) { p = Compress(x, c) a = Constant<value_ints=[0]>() e = Constant<value_ints=[99]>() t = Constant<value_ints=[2]>() y = Slice(p, a, e, a, t) }",
-    "last two": "(float[9] x, bool[9] c) => (float[n] y) { p = Compress(x, c) a = Constant<value_ints=[-2]>() e = Constant<value_ints=[99]>() z = Constant<value_ints=[0]>() y = Slice(p, a, e, z) }",
     "repeated": "(float[9] x, bool[9] c) => (float[n] y) { p = Compress(x, c) k = Constant<value_ints=[2]>() y = Tile(p, k) }",
     "triangle": "(float[9,9] x, bool[9] c) => (float[n,9] y) { p = Compress<axis=0>(x, c) y = Trilu(p) }",
 }
 REFUSED = {
+    "last two": ("(float[9] x, bool[9] c) => (float[n] y) { p = Compress(x, c) a = Constant<value_ints=[-2]>() e = Constant<value_ints=[99]>() z = Constant<value_ints=[0]>() y = Slice(p, a, e, z) }", "begins at a place that depends"),
     "unique rows": ("(float[9] x, bool[9] c) => (float[n] y) { p = Compress(x, c) y = Unique(p) }", "Unique would count"),
     "another number": ("(float[9] x, bool[9] c, bool[9] d) => (float[n] y) { p = Compress(x, c) q = Compress(x, d) y = Add(p, q) }", "another number of them"),
     "fixed number": ("(float[9] x, bool[9] c) => (float[9] y) { p = Compress(x, c) y = Add(p, x) }", "9 elements there"),

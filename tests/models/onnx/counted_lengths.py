@@ -108,10 +108,10 @@ def rows():
     case("attention", choose + "(float[n,8] y) { a = Compress<axis=0>(x,m) q = MatMul(a,wq) k = MatMul(a,wk) v = MatMul(a,wv) kt = Transpose<perm=[1,0]>(k) "
          "s = MatMul(q,kt) p = Softmax<axis=-1>(s) y = MatMul(p,v) }", masked(8), bound, wq=floats(8, 8), wk=floats(8, 8), wv=floats(8, 8))
     case("recurrence", choose + "(float[n,1,1,5] y) { a = Compress<axis=0>(x,m) u = Unsqueeze(a,one) y = GRU<hidden_size=5,direction=\"reverse\">(u,w,r) }",
-         masked(8, chosen=(1, 2, 7, 12)), one=np.array([1]), w=floats(1, 15, 8), r=floats(1, 15, 5))
+         masked(8, chosen=(1, 2, 7, 12)), bound, one=np.array([1]), w=floats(1, 15, 8), r=floats(1, 15, 5))
     case("sums, means, extremes", choose + "(float[8] s, float[8] y, float[8] z, float[1,3,n] c) { a = Compress<axis=0>(x,m) s = ReduceSum<keepdims=0>(a,zero) "
          "y = ReduceMean<axes=[0],keepdims=0>(a) z = ReduceMax<axes=[0],keepdims=0>(a) t = Transpose<perm=[1,0]>(a) u = Unsqueeze(t,zero) c = Conv<pads=[1,1]>(u,w) }",
-         masked(8, chosen=(1, 2, 7, 12)), zero=zero, w=floats(3, 8, 3))
+         masked(8, chosen=(1, 2, 7, 12)), bound, zero=zero, w=floats(3, 8, 3))
     case("a sum over nothing", choose + "(float[8] s, float[n,8] c) { a = Compress<axis=0>(x,m) s = ReduceSum<keepdims=0>(a,zero) c = Softmax<axis=0>(a) }",
          masked(8), bound, zero=zero)
     case("the best three", "(float[12] x, bool[12] m) => (float[3] y, float[1,2,n] z) { a = Compress<axis=0>(x,m) y,i = TopK(a,three) b = Reshape(a,line) "

@@ -17,16 +17,10 @@ void reduce(course& c) {
   c.down /= common;
 }
 
-writer::writer(const graph& whole, const signal_axes& axes) : m_whole(whole), m_axes(axes) {
-  for (const value& v : whole.values) m_names.take(v.name);
-  for (const node& n : whole.nodes) {
-    m_nodes.take(n.name);
+writer::writer(const graph& whole, const signal_axes& axes) : node_writer(whole), m_axes(axes) {
+  for (const node& n : whole.nodes)
     for (const value_id v : n.inputs) ++m_readers[v];
-  }
   for (const value_id v : whole.outputs) ++m_readers[v];
-  m_made.name = whole.name;
-  m_made.producer = whole.producer;
-  m_made.facts = whole.facts;
   for (const value_id i : whole.inputs) {
     const value& v = whole.at(i);
     value made;
@@ -46,8 +40,6 @@ writer::writer(const graph& whole, const signal_axes& axes) : m_whole(whole), m_
   }
   for (const state_link& s : whole.states) m_made.states.push_back(s);
 }
-
-void writer::refuse(const std::string& why) const { nsk::tool::refuse(describe(m_whole, *m_node) + ": " + why); }
 
 value_id writer::count_samples() {
   for (const value_id v : m_whole.inputs) {
@@ -80,21 +72,6 @@ std::int64_t writer::extra(value_id v) const {
   return m_whole.at(v).shape[f.c.axis] - m_axes.samples * f.c.up / f.c.down;
 }
 
-value_id writer::new_value(const std::string& name, element type) {
-  value v;
-  v.name = m_names.unique(name);
-  v.type = type;
-  return m_made.add(std::move(v));
-}
-
-value_id writer::add(const std::string& op, std::vector<value_id> inputs, attributes a, int version) {
-  const std::string base = m_node->name + "." + op;
-  node n = node_of(op, m_nodes.unique(base), std::move(inputs), new_value(base), version);
-  n.attributes = std::move(a);
-  m_made.nodes.push_back(std::move(n));
-  return m_made.nodes.back().outputs[0];
-}
-
 std::vector<value_id> writer::copy(std::vector<value_id> inputs, const attributes& changed, std::size_t results) {
   node n = *m_node;
   n.inputs = std::move(inputs);
@@ -116,25 +93,6 @@ void writer::give(std::vector<value_id> inputs, const course& c, const attribute
   const std::vector<value_id> made = copy(std::move(inputs), changed);
   for (std::size_t i = 0; i < m_node->outputs.size(); ++i)
     if (made[i] != no_value) set(m_node->outputs[i], made[i], c);
-}
-
-value_id writer::constant(array a) {
-  return m_made.add_constant(m_names.unique(m_node->name + ".numbers"), std::move(a));
-}
-
-value_id writer::integers(const std::vector<std::int64_t>& numbers) {
-  return constant(make_ints({static_cast<std::int64_t>(numbers.size())}, numbers));
-}
-
-value_id writer::number(double x, element type) {
-  array a(type, {});
-  is_float(type) ? a.set(0, x) : a.set_integer(0, static_cast<std::int64_t>(x));
-  return constant(std::move(a));
-}
-
-value_id writer::part(value_id x, std::size_t axis, std::int64_t from, std::int64_t to, std::int64_t step) {
-  return add("Slice",
-             {x, integers({from}), integers({to}), integers({static_cast<std::int64_t>(axis)}), integers({step})});
 }
 
 value_id writer::add_state(const std::string& name, element type, const shape_t& shape,

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "chunks/flow.hpp"
-#include "graph/names.hpp"
+#include "chunks/node_writer.hpp"
 
 namespace nsk::tool::chunks {
 
@@ -26,22 +26,14 @@ struct signal_axes {
   std::set<std::string> states;           ///< inputs that are states of the model
 };
 
-class writer {
+class writer : public node_writer {
  public:
-  using attributes = std::map<std::string, attribute>;
-
   /// `whole` is resolved for a signal.
   writer(const graph& whole, const signal_axes& axes);
 
-  const graph& whole() const { return m_whole; }
-  const value& source(value_id v) const { return m_whole.at(v); }
   const signal_axes& axes() const { return m_axes; }
   /// The number of samples of a chunk, as a list of one integer.
   value_id count_samples();
-  /// The node whose results are being written.
-  void begin(const node& n) { m_node = &n; }
-  const node& current() const { return *m_node; }
-  [[noreturn]] void refuse(const std::string& why) const;
 
   /// A value of the source.
   const flow& of(value_id v);
@@ -50,18 +42,11 @@ class writer {
   /// Elements of a timed value that the whole signal has more than it has samples for them.
   std::int64_t extra(value_id v) const;
 
-  /// Adds a node with one new result.
-  value_id add(const std::string& op, std::vector<value_id> inputs, attributes a = {}, int version = 13);
   /// Adds the current node with other inputs; its results keep their names. Returns them; no_value where none is
   /// wanted, but for the first `results`.
   std::vector<value_id> copy(std::vector<value_id> inputs, const attributes& changed = {}, std::size_t results = 0);
   /// copy() of a node with one result, which follows the signal so.
   void give(std::vector<value_id> inputs, const course& c, const attributes& changed = {});
-  value_id constant(array a);
-  value_id integers(const std::vector<std::int64_t>& numbers);
-  value_id number(double x, element type);
-  /// The part [from, to) of an axis.
-  value_id part(value_id x, std::size_t axis, std::int64_t from, std::int64_t to, std::int64_t step = 1);
 
   /// An input that is kept from chunk to chunk, without a value in the first one: zeros, or `initial`.
   value_id add_state(const std::string& name, element type, const shape_t& shape,
@@ -100,20 +85,14 @@ class writer {
   graph finish();
 
  private:
-  value_id new_value(const std::string& name, element type = element::f32);
   flow copied(value_id v);
   /// joined(), with a factor behind it in place of before it.
   value_id joined_behind_factor(const flow& x, std::int64_t count, double before);
   /// Whether a value is a layer's sum, or that with factors: these become part of the layer's weights.
   bool follows_layer(value_id id) const;
   const node* factor_of(const flow& x, bool padded, std::size_t& operand) const;
-  std::string base_name(value_id id) const { return m_made.at(id).name; }
 
-  const graph& m_whole;
   const signal_axes& m_axes;
-  const node* m_node = nullptr;
-  graph m_made;
-  name_pool m_names, m_nodes;
   std::map<value_id, flow> m_flows;
   std::map<value_id, int> m_readers;                    ///< of values of the source
   std::map<value_id, std::vector<value_id>> m_sources;  ///< those that a value stands for

@@ -173,7 +173,7 @@ exit_code check_device(const check_options& o, command_files& files) {
 std::vector<chosen_length> lengths_of(const variant_view& v) {
   std::vector<chosen_length> lengths;
   for (int i = 0; i < v.length_count(); ++i)
-    if (const length_view l = v.length(i); l.is_chosen() || l.is_counted())
+    if (const length_view l = v.length(i); l.name()[0] != 0)
       lengths.push_back({l.name(), l.minimum(), l.bound(), l.step(), l.is_counted()});
   return lengths;
 }

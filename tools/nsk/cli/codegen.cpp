@@ -25,7 +25,7 @@ exit_code codegen(const codegen_options& o, command_files& files) {
   const std::string name = namespace_of(wanted, "network");
   if (!o.name.empty() && name != o.name)
     misuse("codegen: --name '" + o.name + "' is no name for a namespace; '" + name + "' would be one.");
-  const model_file file = open_model_at(o.model, o.lengths);
+  const model_file file = without_branches(open_model_at(o.model, o.lengths), o.model);
   const int variant = variant_of(file.view, o.variant);
   if (file.view.variant(variant).length_count() > 0)
     refuse("'" + o.model + "' has lengths that a run chooses, and a header computes one shape. Give each of them: " +

@@ -229,8 +229,8 @@ class lengths_check {
   /// The file of the chosen lengths among `values`, for the shapes of its inputs.
   model_file shape_of_inputs(length_choice values) const {
     const variant_view v = m_file.view.variant();
-    for (int i = 0; i < v.length_count(); ++i)
-      if (v.length(i).is_counted()) values[static_cast<std::size_t>(i)] = std::max(v.length(i).minimum(), 1);
+    for (std::size_t i = 0; i < values.size(); ++i)
+      if (m_lengths[i].counted) values[i] = std::max(v.length(static_cast<int>(i)).minimum(), 1);
     return fixed_to(m_file, named(m_lengths, values), m_options.output);
   }
   void choose(runner& r, const length_choice& values) const {

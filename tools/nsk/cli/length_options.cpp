@@ -11,8 +11,19 @@ namespace nsk::tool {
 
 bool counts_lengths(const variant_view& v) {
   for (int i = 0; i < v.length_count(); ++i)
-    if (v.length(i).is_counted()) return true;
+    if (v.length(i).is_counted() && v.length(i).name()[0] != 0) return true;
   return false;
+}
+
+model_file without_branches(model_file file, const std::string& name) {
+  bool has_branches = false;
+  for (int v = 0; v < file.view.variant_count(); ++v)
+    for (int i = 0; i < file.view.variant(v).length_count(); ++i) {
+      const length_view l = file.view.variant(v).length(i);
+      if (l.name()[0] != 0) return file;
+      has_branches = has_branches || l.is_counted();
+    }
+  return has_branches ? fixed_to(file, {}, name) : std::move(file);
 }
 
 model_file fixed_to(const model_file& file, const std::map<std::string, std::int64_t>& lengths,

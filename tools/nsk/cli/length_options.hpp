@@ -13,8 +13,12 @@ namespace nsk::tool {
 /// have, and values beyond them.
 model_file open_model_at(const std::string& path, const std::vector<std::string>& lengths);
 
-/// Whether a step of a variant counts a length.
+/// Whether a step of a variant counts a length with a name: how many results there are. Those without say which side of
+/// a choice is computed.
 bool counts_lengths(const variant_view& v);
+
+/// The file with both sides of every choice computed, where it has no lengths besides; else the file itself.
+model_file without_branches(model_file file, const std::string& name);
 
 /// The file of these values of the lengths of `file`; messages call it `name`.
 model_file fixed_to(const model_file& file, const std::map<std::string, std::int64_t>& lengths,

@@ -41,6 +41,7 @@ void describe_facts(const model_facts& facts, std::map<std::string, std::string>
 /// How plans for CPUs and for GPUs are lowered.
 struct lowerings {
   lower_options cpu, gpu;
+  bool stops_branches = true;
 };
 
 /// A file and the plans that it was written from, those for CPUs first.
@@ -121,6 +122,7 @@ std::vector<named_plan> plans_of(const std::vector<variant_source>& variants, co
   for (const variant_source& v : variants) {
     const program p = program_of(v, byte_kernels::present, v.lengths.empty() ? nullptr : &v.g);
     plans.push_back({v.name, plan_for_cpu(p, v, how.cpu, options)});
+    if (how.stops_branches && options.stops_branches) stop_branches(plans.back().layout);
     if (!options.gpu) continue;
     plan gpu = computes_bytes(p) ? lowered(program_of(v, byte_kernels::absent), v, how.gpu, options)
                                  : lowered(p, v, how.gpu, options);
@@ -155,6 +157,10 @@ void describe_lengths(const variant_source& v, const plan& p, compiled_file& fil
   if (v.lengths.empty()) return;
   file.short_choices = p.short_choices;
   file.unknown_choices = p.unknown_choices;
+  for (std::size_t i = 0; i < v.lengths.size(); ++i)
+    if (p.lengths[i].minimum > v.lengths[i].minimum)
+      file.warnings.push_back("the file has no result where '" + v.lengths[i].name + "' is less than " +
+                              std::to_string(p.lengths[i].minimum) + ": a run raises the flag length_clamped then");
   const std::int64_t count = count_choices(v.lengths), unknown = static_cast<std::int64_t>(p.unknown_choices.size());
   const std::string known = std::to_string(p.compared_choices - unknown) + " of " + std::to_string(count);
   if (p.compared_choices != count)
@@ -209,6 +215,11 @@ compiled_file compile_file(const std::vector<variant_source>& variants, const co
   status opened = result.opens();
   for (int attempt = 0; attempt < 2 && joins_too_much(opened); ++attempt) {
     (joins_too_much(result.cpu_opens()) ? how.cpu : how.gpu).joins_in_place = false;
+    result = compile_with(how, variants, options);
+    opened = result.opens();
+  }
+  if (!opened && how.stops_branches) {
+    how.stops_branches = false;
     result = compile_with(how, variants, options);
     opened = result.opens();
   }

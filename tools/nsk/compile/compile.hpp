@@ -42,6 +42,7 @@ struct compile_options {
   std::map<std::string, conv_algorithm> algorithms;
   std::set<std::string> kept_layouts;  ///< inputs and outputs that keep the source's order of axes (NCHW)
   std::map<std::string, std::string> metadata;
+  bool stops_branches = true;    ///< sides of choices that are not taken are not computed
   bool compares_lengths = true;  ///< every value of lengths is lowered and compared; false for a trial
 };
 

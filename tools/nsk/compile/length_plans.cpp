@@ -93,7 +93,7 @@ class length_plans {
       const std::optional<variant_source> v = source_at(values);
       if (!v) continue;
       if (has_short_axes(values, v->g)) {
-        if (raises_minima(layout, lengths, values)) continue;
+        if (raises_minima(layout, lengths, values, m_variant.refused_rows == nullptr)) continue;
         layout.short_choices.push_back(values);
         see_short(layout, values, v->g);
         continue;

@@ -23,7 +23,8 @@ class inference {
   virtual ~inference() = default;
   virtual std::byte* input(int port) = 0;
   virtual const std::byte* output(int port) = 0;
-  /// The lengths that the last run has computed with (session::lengths); null where all are at their bounds.
+  /// The lengths that the last run has computed with (session::lengths); null where all are at their bounds, and where
+  /// they are rows of a batch, whose ports stay whole.
   virtual const std::int32_t* lengths() const { return nullptr; }
   /// Chooses the numbers of random steps, as session::seed does.
   virtual void seed(std::uint64_t key) = 0;

@@ -51,7 +51,16 @@ json describe_window(const step_view& s) {
           {"dilation", {w->dilation_h, w->dilation_w}}};
 }
 
-json step(const step_view& s) {
+/// Whether a step runs where a choice takes its result: its output follows a length without a name that a step counts.
+bool is_conditional(const variant_view& v, const step_view& s) {
+  const impl::term_list terms = s.output().terms();
+  for (int i = 0; i < terms.size(); ++i)
+    for (const std::uint8_t l : terms[i].factors)
+      if (l != impl::no_length && v.length(l).is_counted() && v.length(l).name()[0] == 0) return true;
+  return false;
+}
+
+json step(const variant_view& v, const step_view& s) {
   std::uint64_t bytes = 0, weight_bytes = 0;
   json inputs = json::array();
   for (int i = 0; i < s.input_count(); ++i) {
@@ -74,6 +83,7 @@ json step(const step_view& s) {
   result["outputs"] = outputs;
   result["tile"] = {
       {"rows", tile.rows}, {"pixels", tile.pixels}, {"channels", tile.channels}, {"count", s.tile_count()}};
+  result["conditional"] = is_conditional(v, s);
   result["macs"] = s.macs();
   result["bytes"] = bytes;
   result["weight_bytes"] = weight_bytes;
@@ -202,7 +212,7 @@ json variant(const model& m, const variant_view& v, converter_notes& notes, cons
   }
   result["batch"] = v.batch();
   for (int i = 0; i < v.length_count(); ++i)
-    if (const length_view l = v.length(i); l.is_chosen() || l.is_counted())
+    if (const length_view l = v.length(i); l.name()[0] != 0)
       result["lengths"].push_back({{"name", l.name()},
                                    {"minimum", l.minimum()},
                                    {"bound", l.bound()},
@@ -220,7 +230,7 @@ json variant(const model& m, const variant_view& v, converter_notes& notes, cons
   result["copies"] = json::array();
   for (int i = 0; i < v.step_count(); ++i) {
     const step_view s = v.step(i);
-    result["steps"].push_back(step(s));
+    result["steps"].push_back(step(v, s));
     macs += s.macs();
     if (s.op() == op::copy)
       result["copies"].push_back({{"step", i}, {"name", s.name()}, {"bytes", s.output().bytes()}});

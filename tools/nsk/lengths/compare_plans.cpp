@@ -176,11 +176,11 @@ std::string why_undefined(const plan& p, const std::vector<chosen_length>& lengt
 
 }
 
-bool raises_minima(plan& p, const std::vector<chosen_length>& lengths, const length_choice& chosen) {
+bool raises_minima(plan& p, const std::vector<chosen_length>& lengths, const length_choice& chosen, bool may) {
   const std::string why = why_undefined(p, lengths, chosen);
   if (why.empty()) return false;
   bool raises = false;
-  for (std::size_t i = 0; i < chosen.size(); ++i) {
+  for (std::size_t i = 0; may && i < chosen.size(); ++i) {
     length_choice alone = bounds_of(lengths);
     alone[i] = chosen[i];
     if (!lengths[i].counted || why_undefined(p, lengths, alone).empty()) continue;

@@ -40,9 +40,9 @@ std::int64_t number_at(const plan_tensor& t, int number, const std::vector<std::
 bool is_below_minima(const plan& p, const length_choice& values);
 
 /// Whether a plan has no result for some values: a step would read an empty tensor and write one that is not, or a
-/// tensor would be shorter than nothing. Lengths that steps count begin behind that value then; where none is to blame
-/// the plan is refused.
-bool raises_minima(plan& p, const std::vector<chosen_length>& lengths, const length_choice& values);
+/// tensor would be shorter than nothing. Lengths that steps count begin behind that value then, where they `may`; else,
+/// and where none is to blame, the plan is refused.
+bool raises_minima(plan& p, const std::vector<chosen_length>& lengths, const length_choice& values, bool may);
 
 /// Refuses a plan with a quotient of a length that strides or offsets follow, and no shape: whether it is right for
 /// values that are not lowered is seen in shapes alone.

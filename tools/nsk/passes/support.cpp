@@ -333,7 +333,7 @@ const std::vector<operator_support>& supported_tflite_operators() {
        "float32; constant shapes; the game seeds the session, seeds of the file are not read"},
       {{"IF", "CALL"}, "the branch, or both and Where; the graph", ""},
       {{"STABLEHLO_COMPOSITE"}, "its decomposition, which is a subgraph of the file", "whatever its name"},
-      {{"WHILE"}, "its bodies, one after the other", "1024 iterations, whose number is known at conversion"}};
+      {{"WHILE"}, "its bodies, one after the other", "4096 iterations; data may end it before"}};
   return table;
 }
 

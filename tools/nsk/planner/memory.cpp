@@ -37,7 +37,11 @@ void find_lifetimes(plan& p, const std::vector<int>& needed) {
 
 /// Whether elements of the same index are equally far from the beginnings of their storages.
 bool same_layout(const plan_tensor& a, const plan_tensor& b) {
-  return a.type == b.type && a.shape == b.shape && a.strides == b.strides && a.offset == b.offset &&
+  const bool same_terms =
+      std::equal(a.terms.begin(), a.terms.end(), b.terms.begin(), b.terms.end(), [](const auto& x, const auto& y) {
+        return x.number == y.number && x.coefficient == y.coefficient && x.a == y.a && x.b == y.b && x.c == y.c;
+      });
+  return same_terms && a.type == b.type && a.shape == b.shape && a.strides == b.strides && a.offset == b.offset &&
          a.border.top == b.border.top && a.border.left == b.border.left && a.border.bottom == b.border.bottom &&
          a.border.right == b.border.right;
 }

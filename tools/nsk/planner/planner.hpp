@@ -15,6 +15,11 @@ namespace nsk::tool {
 /// another row of an input, or where rows are not one behind the other in memory.
 void bind_batch(plan& p, int rows, const std::set<std::string>& inputs);
 
+/// Lets steps whose results only one side of a choice reads run where that side is chosen: a boolean of the network
+/// decides (If, Where), and the side computes enough to be worth it. Their outputs follow a length that the plan
+/// counts, 1 or 0. Plans with a batch stay as they are.
+void stop_branches(plan& p);
+
 /// Chooses the tile of every step: at most `max_macs` multiply-accumulates (or a comparable amount of memory traffic)
 /// each, cut so that rows and weights of a tile are read from the nearest caches. Sets scratch_bytes and
 /// plan::lane_bytes.

@@ -167,7 +167,7 @@ class resolver {
       : m_graph(g),
         m_folds(folds),
         m_placer(g),
-        m_unroller(g, m_placer),
+        m_unroller(g, m_placer, options.bounds, options.counts.has_value()),
         m_sequences(g, m_placer),
         m_bounded(g, m_placer, options.bounds),
         m_texts(g, m_placer),
@@ -188,7 +188,7 @@ class resolver {
       else
         resolve(m_placer.take());
     }
-    m_bounded.finish();
+    m_bounded.finish(m_unroller.used_bounds());
     if (m_lengths) m_lengths->finish();
     if (!m_tolerates) m_sequences.refuse_outputs();
   }

@@ -101,18 +101,6 @@ constexpr settings_fault settings_fault_of() {
                                              : settings_fault::none;
   }
 }
-/// Ends the compilation with a sentence about the requirement that S does not meet.
-template <class S>
-constexpr bool check_settings() {
-  constexpr settings_fault found = settings_fault_of<S>();
-  static_assert(found != settings_fault::no_class, NSK_IMPL_SETTINGS_CLASS);
-  static_assert(found != settings_fault::ops, NSK_IMPL_SETTINGS_OPS);
-  static_assert(found != settings_fault::functions, NSK_IMPL_SETTINGS_FUNCTIONS);
-  static_assert(found != settings_fault::winograd, NSK_IMPL_SETTINGS_WINOGRAD);
-  static_assert(found != settings_fault::bindable_ports, NSK_IMPL_SETTINGS_PORTS);
-  static_assert(found != settings_fault::profiler, NSK_IMPL_SETTINGS_PROFILER);
-  return true;
-}
 /// The settings that a session compiles with: S, or the defaults behind a sentence about S.
 template <class S>
 using settings_or_default = std::conditional_t<settings_fault_of<S>() == settings_fault::none, S, default_settings>;

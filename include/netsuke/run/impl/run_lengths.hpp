@@ -87,15 +87,15 @@ void take_counts(run_lengths& lengths, const memory_map& m, int begin, int end) 
   }
 }
 
-/// The lengths with those that steps count at their bounds.
+/// Number of tiles of a step where those of the lengths that steps count are at their bounds.
 template <class Settings>
-run_lengths with_counts_at_bounds(run_lengths lengths, const variant_view& v) {
+int max_tile_count(const variant_view& v, int step, run_lengths lengths) {
   if constexpr (runs_lengths<Settings>) {
     for (int i = 0; lengths.are_counted() && i < v.length_count(); ++i) {
       if (v.length(i).is_counted()) lengths.set(v, i, v.length(i).bound());
     }
   }
-  return lengths;
+  return v.step(step).tile_count(lengths.values());
 }
 
 }

@@ -24,7 +24,7 @@ bool bounded_rows::takes(const node& n) {
 bool may_count(const graph& g) {
   return std::any_of(g.nodes.begin(), g.nodes.end(), [](const node& n) {
     const std::vector<const graph*> inside = graphs_inside(n);
-    return bounded_rows::takes(n) ||
+    return bounded_rows::takes(n) || n.op == "Loop" ||
            std::any_of(inside.begin(), inside.end(), [](const graph* i) { return may_count(*i); });
   });
 }
@@ -115,7 +115,8 @@ bool bounded_rows::follow(const node& n) {
   return known;
 }
 
-void bounded_rows::finish() {
+void bounded_rows::finish(const std::set<std::string>& used) {
+  m_used.insert(used.begin(), used.end());
   require_bounds_used();
   give_out_chosen();
   const std::vector<value_id> outputs = m_graph.outputs;

@@ -32,9 +32,9 @@ class bounded_rows {
   /// (bounded/lengths.hpp). Returns whether all results became constants.
   bool follow(const node& n);
   /// Adds the outputs NAME.count: of every operator that chooses, where an output of the model has as many elements as
-  /// it chose; of every output with another length that is known at run time only. Refuses bounds whose name is no
-  /// Range that is computed at run time.
-  void finish();
+  /// it chose; of every output with another length that is known at run time only. Refuses bounds that no operator has
+  /// used, nor those that are `used` otherwise.
+  void finish(const std::set<std::string>& used);
 
  private:
   value& at(value_id v) { return m_placer.at(v); }

@@ -12,7 +12,7 @@ namespace {
 
 constexpr char same_shape_mark[] = "nsk_same_shape";   // attribute of a Where between the results of two branches
 constexpr char continuation[] = "nsk_next_iteration";  // operator behind the nodes of an iteration
-constexpr std::int64_t max_iterations = 1024;
+constexpr std::int64_t max_iterations = 4096;
 
 std::shared_ptr<graph> body_of(const graph& g, const node& n) {
   const auto* body = n.find<std::shared_ptr<graph>>("body");
@@ -29,7 +29,8 @@ bool unroller::takes(const node& n) {
 void unroller::unroll(const node& n) {
   if (n.op == "If") return inline_branch(n);
   if (n.op == continuation) return continue_loop(n.name);
-  m_unrolling[n.name] = n.op == "Loop" ? begin_loop(n) : begin_scan(n);
+  unrolling& u = m_unrolling[n.name] = n.op == "Loop" ? begin_loop(n) : begin_scan(n);
+  if (u.trips != no_value) return place_first_condition(u);
   continue_loop(n.name);
 }
 
@@ -101,13 +102,10 @@ unroller::unrolling unroller::begin_loop(const node& n) {
   u.body = body_of(m_graph, n);
   u.counts = true;
   const value_id trips = n.inputs.empty() ? no_value : n.inputs[0];
-  if (trips != no_value && !at(trips).constant)
-    refuse(describe(m_graph, n) +
-           ": its number of iterations is computed at run time; loops are unrolled at conversion. " +
-           cure_that_sets(m_graph, trips) + ", or " + cure_that_ends_before(m_graph, n));
-  if (trips != no_value && (at(trips).constant->count() != 1 || at(trips).type != element::i64))
+  if (trips != no_value && (count_of(at(trips).shape) != 1 || at(trips).type != element::i64))
     refuse(describe(m_graph, n) + ": its number of iterations must be one int64. The file is damaged");
-  u.count = trips == no_value ? max_iterations + 1 : at(trips).constant->integer(0);
+  if (trips != no_value && !at(trips).constant) u.trips = trips;
+  u.count = trips == no_value || u.trips != no_value ? max_iterations + 1 : at(trips).constant->integer(0);
   u.condition = n.inputs.size() > 1 ? n.inputs[1] : no_value;
   if (n.inputs.size() > 2) u.carried.assign(n.inputs.begin() + 2, n.inputs.end());
   const std::size_t carried = u.carried.size();
@@ -168,17 +166,20 @@ void unroller::continue_loop(const std::string& name) {
   }
 }
 
-bool unroller::goes_on(const unrolling& u) {
+bool unroller::goes_on(unrolling& u) {
   if (u.iteration >= u.count) return false;
   if (u.condition != no_value) {
-    if (!at(u.condition).constant)
-      refuse(describe(m_graph, u.n) +
-             ": whether it goes on is computed at run time; loops are unrolled at conversion. Export it with a fixed "
-             "number of iterations, or " +
-             cure_that_ends_before(m_graph, u.n));
-    if (at(u.condition).constant->count() != 1)
+    if (count_of(at(u.condition).shape) != 1)
       refuse(describe(m_graph, u.n) + ": its condition must be one boolean. The file is damaged");
-    if (at(u.condition).constant->integer(0) == 0) return false;
+    if (at(u.condition).constant && at(u.condition).constant->integer(0) == 0) return false;
+    if (!at(u.condition).constant && !u.ends_by_data) {
+      u.ends_by_data = true;
+      u.count = std::min(u.count, u.iteration + max_trips(u));
+      array counts(element::boolean, {1});
+      counts.set_integer(0, 1);
+      for (std::int64_t i = 0; i < u.iteration; ++i)  // those so far
+        u.actives.push_back(m_placer.new_constant(u.n, "counted_" + std::to_string(i), counts));
+    }
   }
   if (u.iteration >= max_iterations || m_graph.nodes.size() > max_nodes)
     refuse(describe(m_graph, u.n) + ": it has more than " + std::to_string(u.iteration) +
@@ -191,6 +192,8 @@ void unroller::place_iteration(unrolling& u) {
   const std::string number = std::to_string(u.iteration);
   std::vector<value_id> inputs, outputs;
   std::vector<node> first;
+  const std::vector<value_id> before = u.carried;
+  const value_id active = u.condition;
   if (u.counts) {
     array counter = make_ints({}, {u.iteration}), goes(element::boolean, {});
     goes.set_integer(0, 1);
@@ -220,11 +223,111 @@ void unroller::place_iteration(unrolling& u) {
   node next = m_placer.helper(u.n, continuation, "", {}, no_value);
   next.name = u.n.name;
   m_placer.place(std::move(next));
+  if (u.ends_by_data) {
+    u.actives.push_back(active);
+    place_choices(u, before, u.condition);
+  }
   m_placer.place_graph(u.n, *u.body, inputs, outputs, u.n.name + "/" + number);
   m_placer.place(std::move(first));
 }
 
+/// An axis that the body gathers from by the number of the iteration, and nothing else, ends a loop too.
+std::int64_t unroller::max_trips(const unrolling& u) {
+  for (const value_id output : u.n.outputs)
+    if (const auto given = output == no_value ? m_bounds.end() : m_bounds.find(at(output).name);
+        given != m_bounds.end()) {
+      m_used.insert(given->first);
+      return given->second;
+    }
+  if (u.count <= max_iterations) return u.count - u.iteration;
+  std::int64_t shortest = max_iterations + 1;
+  for (const node& n : u.body->nodes) {
+    const bool by_iteration = n.op == "Gather" && n.domain.empty() && n.reads(1) && n.inputs[1] == u.body->inputs[0];
+    const value_id from = by_iteration ? m_graph.find(u.body->at(n.inputs[0]).name) : no_value;
+    if (from == no_value || !at(from).known_rank) continue;
+    const shape_t& shape = at(from).shape;
+    const auto axis = static_cast<std::size_t>(counted_from_start(n.integer("axis", 0), shape.size()));
+    if (axis < shape.size() && shape[axis] >= 0) shortest = std::min(shortest, shape[axis]);
+  }
+  if (shortest <= max_iterations) return shortest;
+  const auto named = std::find_if(u.n.outputs.begin(), u.n.outputs.end(), [](value_id v) { return v != no_value; });
+  refuse(describe(m_graph, u.n) + ": data ends it, and how often it can run at most is not known. Say it: --bound " +
+         (named == u.n.outputs.end() ? "OUTPUT" : at(*named).name) + "=COUNT. " +
+         (u.trips == no_value ? "Or " : cure_that_sets(m_graph, u.trips) + ", or ") +
+         cure_that_ends_before(m_graph, u.n));
+}
+
+/// Whether the first iteration of a loop counts whose number is data.
+void unroller::place_first_condition(unrolling& u) {
+  u.ends_by_data = true;
+  u.count = max_trips(u);
+  const value_id given = u.condition, one = m_placer.new_value(u.n, "runs"),
+                 zero = m_placer.new_constant(u.n, "none", make_ints({}, {0})),
+                 shape = m_placer.new_constant(u.n, "scalar", array(element::i64, {0})),
+                 trips = m_placer.new_value(u.n, "trips");
+  node next = m_placer.helper(u.n, continuation, "", {}, no_value);
+  next.name = u.n.name;
+  m_placer.place(std::move(next));
+  u.condition = one;
+  if (given != no_value) {
+    const value_id counts = m_placer.new_value(u.n, "counts"), goes = m_placer.new_value(u.n, "goes");
+    m_placer.place(m_placer.helper(u.n, "And", "runs", {goes, counts}, one));
+    m_placer.place(m_placer.helper(u.n, "Less", "counts", {zero, trips}, counts));
+    m_placer.place(m_placer.helper(u.n, "Reshape", "goes", {given, shape}, goes));
+  } else {
+    m_placer.place(m_placer.helper(u.n, "Less", "runs", {zero, trips}, one));
+  }
+  m_placer.place(m_placer.helper(u.n, "Reshape", "trips", {u.trips, shape}, trips));
+  u.trips = trips;
+}
+
+/// Behind an iteration: the values of the body where it counts, else those before. The next one counts where this one
+/// does, the body says so, and there are as many.
+void unroller::place_choices(unrolling& u, const std::vector<value_id>& before, value_id body_condition) {
+  const std::string number = std::to_string(u.iteration - 1);
+  const value_id active = u.actives.back(),
+                 off = m_placer.new_constant(u.n, "off_" + number, array(element::boolean, {})),
+                 shape = m_placer.new_constant(u.n, "scalar_" + number, array(element::i64, {0})),
+                 now = m_placer.new_value(u.n, "now_" + number), goes = m_placer.new_value(u.n, "goes_" + number),
+                 follows = m_placer.new_value(u.n, "follows_" + number);
+  std::vector<node> nodes = {m_placer.helper(u.n, "Reshape", "now_" + number, {active, shape}, now)};
+  const std::map<std::string, attribute> same_shape = {{same_shape_mark, std::int64_t{1}}};
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    const std::string suffix = "chosen_" + std::to_string(i) + "_" + number;
+    const value_id chosen = m_placer.new_value(u.n, suffix);
+    nodes.push_back(m_placer.helper(u.n, "Where", suffix, {now, u.carried[i], before[i]}, chosen, same_shape, 9));
+    u.carried[i] = chosen;
+  }
+  nodes.push_back(m_placer.helper(u.n, "Reshape", "goes_" + number, {body_condition, shape}, goes));
+  nodes.push_back(m_placer.helper(u.n, "Where", "follows_" + number, {now, goes, off}, follows, {}, 9));
+  u.condition = follows;
+  if (u.trips != no_value) {
+    const value_id count = m_placer.new_constant(u.n, "count_" + number, make_ints({}, {u.iteration})),
+                   more = m_placer.new_value(u.n, "more_" + number), both = m_placer.new_value(u.n, "both_" + number);
+    nodes.push_back(m_placer.helper(u.n, "Less", "more_" + number, {count, u.trips}, more));
+    nodes.push_back(m_placer.helper(u.n, "And", "both_" + number, {follows, more}, both));
+    u.condition = both;
+  }
+  std::reverse(nodes.begin(), nodes.end());
+  m_placer.place(std::move(nodes));
+}
+
+/// Which iterations count, one after the other.
+void unroller::place_actives(const unrolling& u, value_id mask) {
+  const value_id line = m_placer.new_constant(u.n, "line", make_ints({1}, {1}));
+  std::vector<value_id> parts;
+  std::vector<node> reshapes;
+  for (const value_id active : u.actives) {
+    const std::string suffix = "active_" + std::to_string(parts.size());
+    parts.push_back(m_placer.new_value(u.n, suffix));
+    reshapes.push_back(m_placer.helper(u.n, "Reshape", suffix, {active, line}, parts.back()));
+  }
+  m_placer.place(m_placer.helper(u.n, "Concat", "actives", std::move(parts), mask, {{"axis", std::int64_t{0}}}));
+  m_placer.place(std::move(reshapes));
+}
+
 void unroller::place_results(const unrolling& u) {
+  const value_id mask = u.actives.empty() ? no_value : m_placer.new_value(u.n, "mask");
   for (std::size_t i = 0; i < u.n.outputs.size(); ++i) {
     const value_id output = u.n.outputs[i];
     if (output == no_value) continue;
@@ -232,8 +335,23 @@ void unroller::place_results(const unrolling& u) {
     if (i < u.carried.size())
       m_placer.place(m_placer.helper(u.n, "Identity", name, {u.carried[i]}, output));
     else
-      place_collection(u, u.results[i - u.carried.size()], name, output);
+      place_collected(u, u.results[i - u.carried.size()], name, output, mask);
   }
+  if (mask != no_value) place_actives(u, mask);
+}
+
+/// Results of the iterations that count.
+void unroller::place_collected(const unrolling& u, const unrolling::collected& c, const std::string& name,
+                               value_id output, value_id mask) {
+  if (mask == no_value) return place_collection(u, c, name, output);
+  if (!m_counts)
+    refuse(describe(m_graph, u.n) +
+           ": data ends it, and how many results it collects is a length then: files for GPUs, " +
+           "with a batch or several variants have none, nor have those of nsk quantize");
+  const value_id all = m_placer.new_value(u.n, name + "_all");
+  m_placer.place(
+      m_placer.helper(u.n, "Compress", name, {all, mask}, output, {{"axis", static_cast<std::int64_t>(c.axis)}}, 11));
+  place_collection(u, c, name + "_all", all);
 }
 
 /// Joins the results of all iterations along a new axis.

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 /// Nodes with graphs inside: If with a known condition becomes its branch, with another one both branches and a
-/// selection; Loop and Scan with a known number of iterations become their bodies, one after the other.
+/// selection; Loop and Scan become their bodies, one after the other. Where data ends a Loop, there are as many bodies
+/// as it can have iterations: each is computed while the loop goes on, and its values are chosen.
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,8 +19,13 @@ inline constexpr std::size_t max_nodes = 20'000;
 class unroller {
  public:
   /// `g` holds the nodes before those that wait.
-  unroller(const graph& g, node_placer& placer) : m_graph(g), m_placer(placer) {}
+  /// `bounds` says how often a Loop can run at most, by the name of an output. What a loop collects that data ends is
+  /// refused unless numbers of results are lengths (`counts`).
+  unroller(const graph& g, node_placer& placer, const std::map<std::string, std::int64_t>& bounds, bool counts)
+      : m_graph(g), m_placer(placer), m_bounds(bounds), m_counts(counts) {}
 
+  /// The names among the bounds that loops have.
+  const std::set<std::string>& used_bounds() const { return m_used; }
   /// Whether `n` is such a node.
   static bool takes(const node& n);
   /// Puts what `n` computes in its place.
@@ -52,6 +59,9 @@ class unroller {
     std::int64_t iteration = 0, count = 0;
     bool counts = false;  ///< the body begins with the number of the iteration and the condition (Loop)
     value_id condition = no_value;
+    value_id trips = no_value;      ///< the number of iterations where it is data
+    bool ends_by_data = false;      ///< `condition` is whether the next iteration counts
+    std::vector<value_id> actives;  ///< that of each iteration
     std::vector<value_id> carried;
     std::vector<slice> slices;
     std::vector<collected> results;
@@ -66,13 +76,23 @@ class unroller {
   unrolling begin_scan(const node& n);
   /// Places the next iteration, or the results behind the last one.
   void continue_loop(const std::string& name);
-  bool goes_on(const unrolling& u);
+  bool goes_on(unrolling& u);
   void place_iteration(unrolling& u);
+  /// How often a loop of which data says it can run at most: --bound says it, or an axis that its body reads along.
+  std::int64_t max_trips(const unrolling& u);
+  void place_first_condition(unrolling& u);
+  void place_choices(unrolling& u, const std::vector<value_id>& before, value_id body_condition);
+  void place_actives(const unrolling& u, value_id mask);
   void place_results(const unrolling& u);
+  void place_collected(const unrolling& u, const unrolling::collected& c, const std::string& name, value_id output,
+                       value_id mask);
   void place_collection(const unrolling& u, const unrolling::collected& c, const std::string& name, value_id output);
 
   const graph& m_graph;
   node_placer& m_placer;
+  const std::map<std::string, std::int64_t>& m_bounds;
+  bool m_counts;
+  std::set<std::string> m_used;                  ///< names of bounds
   std::map<std::string, unrolling> m_unrolling;  ///< by name of the node
   std::vector<selection> m_selections;           ///< the innermost last
 };
