@@ -285,7 +285,7 @@ class session {
   }
   /// Ends an inference whose tiles the caller has run: makes the new states current, and the next random numbers.
   void finish() {
-    impl::take_counts<settings>(m_lengths, memory(), 0, step_count());
+    if (impl::are_counted<settings>(m_lengths)) impl::take_counts(m_lengths, memory(), 0, step_count());
     impl::commit_states(memory());
     ++m_random.run;
     m_tile = m_step = 0;
@@ -429,7 +429,7 @@ class session {
   }
   /// Goes on to the next step, with the lengths that this one has counted.
   void end_step() {
-    impl::take_counts<settings>(m_lengths, memory(), m_step, m_step + 1);
+    if (impl::are_counted<settings>(m_lengths)) impl::take_counts(m_lengths, memory(), m_step, m_step + 1);
     ++m_step;
   }
 

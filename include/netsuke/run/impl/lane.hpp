@@ -26,7 +26,7 @@ NSK_NOINLINE void run_lane(const impl::memory_map& memory, const step_view& step
 /// lanes may be here, so that lengths which steps have counted are read into a copy.
 template <class Settings>
 void run_tile(memory_map memory, run_lengths lengths, const step_view& step, std::int32_t tile, std::byte* scratch) {
-  take_counts<Settings>(lengths, memory, 0, step.index());
+  if (are_counted<Settings>(lengths)) take_counts(lengths, memory, 0, step.index());
   memory.lengths = lengths.values();
   serial_tiles tiles{tile, tile < step.tile_count(memory.lengths) ? tile + 1 : tile};
   run_lane<Settings>(memory, step, scratch, tiles);

@@ -65,7 +65,9 @@ NSK_NOINLINE inline std::int64_t counted_number(const memory_map& m, const tenso
   return *reinterpret_cast<const std::int32_t*>(from);
 }
 
-NSK_NOINLINE inline void take_all_counts(run_lengths& lengths, const memory_map& m, int begin, int end) {
+/// Sets the lengths that the steps [begin, end) have counted. A number that the plan has no tensors for becomes the
+/// nearest one that it has, and raises a flag.
+NSK_NOINLINE inline void take_counts(run_lengths& lengths, const memory_map& m, int begin, int end) {
   for (int i = 0; i < m.variant.length_count(); ++i) {
     const length_view l = m.variant.length(i);
     if (!l.is_counted()) continue;
@@ -78,22 +80,18 @@ NSK_NOINLINE inline void take_all_counts(run_lengths& lengths, const memory_map&
   }
 }
 
-/// Sets the lengths that the steps [begin, end) have counted. A number that the plan has no tensors for becomes the
-/// nearest one that it has, and raises a flag.
+/// Whether steps count any of the lengths of a session.
 template <class Settings>
-void take_counts(run_lengths& lengths, const memory_map& m, int begin, int end) {
-  if constexpr (runs_lengths<Settings>) {
-    if (lengths.are_counted()) take_all_counts(lengths, m, begin, end);
-  }
+bool are_counted(const run_lengths& lengths) {
+  if constexpr (runs_lengths<Settings>) return lengths.are_counted();
+  return false;
 }
 
 /// Number of tiles of a step where those of the lengths that steps count are at their bounds.
 template <class Settings>
 int max_tile_count(const variant_view& v, int step, run_lengths lengths) {
-  if constexpr (runs_lengths<Settings>) {
-    for (int i = 0; lengths.are_counted() && i < v.length_count(); ++i) {
-      if (v.length(i).is_counted()) lengths.set(v, i, v.length(i).bound());
-    }
+  for (int i = 0; are_counted<Settings>(lengths) && i < v.length_count(); ++i) {
+    if (v.length(i).is_counted()) lengths.set(v, i, v.length(i).bound());
   }
   return v.step(step).tile_count(lengths.values());
 }
