@@ -178,12 +178,6 @@ std::vector<chosen_length> lengths_of(const variant_view& v) {
   return lengths;
 }
 
-std::map<std::string, std::int64_t> named(const std::vector<chosen_length>& lengths, const length_choice& values) {
-  std::map<std::string, std::int64_t> result;
-  for (std::size_t i = 0; i < lengths.size(); ++i) result[lengths[i].name] = values[i];
-  return result;
-}
-
 /// Compares a file with lengths that steps count, for those that they are on the inputs, with its source.
 comparison_report compare_counted(const graph& source, const input_options& inputs, const model_file& file, int variant,
                                   const check_options& o, const std::function<void(const std::string&)>& progress) {

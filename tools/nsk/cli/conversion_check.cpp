@@ -133,12 +133,6 @@ std::vector<length_choice> computed_choices(const std::vector<chosen_length>& le
   return computed;
 }
 
-std::map<std::string, std::int64_t> named(const std::vector<chosen_length>& lengths, const length_choice& values) {
-  std::map<std::string, std::int64_t> result;
-  for (std::size_t i = 0; i < lengths.size(); ++i) result[lengths[i].name] = values[i];
-  return result;
-}
-
 /// Refuses a file whose steps do not fit each other at one of the values of its lengths for which nothing was lowered;
 /// of very many, it looks at some, of large files at fewer: each is a copy of the file.
 void require_short_lengths(const std::vector<chosen_length>& lengths, const model_file& file,

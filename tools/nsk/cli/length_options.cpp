@@ -9,6 +9,12 @@
 
 namespace nsk::tool {
 
+std::map<std::string, std::int64_t> named(const std::vector<chosen_length>& lengths, const length_choice& values) {
+  std::map<std::string, std::int64_t> result;
+  for (std::size_t i = 0; i < lengths.size(); ++i) result[lengths[i].name] = values[i];
+  return result;
+}
+
 bool counts_lengths(const variant_view& v) {
   for (int i = 0; i < v.length_count(); ++i)
     if (v.length(i).is_counted() && v.length(i).name()[0] != 0) return true;

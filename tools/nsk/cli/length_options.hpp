@@ -6,12 +6,16 @@
 #include <string>
 #include <vector>
 #include "engine/model_file.hpp"
+#include "lengths/lengths.hpp"
 
 namespace nsk::tool {
 
 /// Reads a file whose lengths these options choose; the others are at their bounds. Misuse: lengths that it does not
 /// have, and values beyond them.
 model_file open_model_at(const std::string& path, const std::vector<std::string>& lengths);
+
+/// The values by the names of the lengths.
+std::map<std::string, std::int64_t> named(const std::vector<chosen_length>& lengths, const length_choice& values);
 
 /// Whether a step of a variant counts a length with a name: how many results there are. Those without say which side of
 /// a choice is computed.

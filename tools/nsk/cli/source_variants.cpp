@@ -178,10 +178,10 @@ void resolve_with(variant_source& v, const graph& source, input_options& inputs,
 
 /// Resolves a model at the bounds of its lengths. What is behind results whose number is data is computed on as many
 /// rows as there are at most, where that can be; else, or where --bound names such results, the number is a length.
-void resolve_at_bounds(variant_source& v, const graph& source, const source_options& o, input_options& inputs,
-                       bool fixed) {
+void resolve_at_bounds(variant_source& v, const source_options& o, input_options& inputs, bool fixed) {
   const bool may_have_lengths = o.counts_results && o.batch == 0 && !o.gpu && o.variants.size() < 2;
-  if (!may_have_lengths || !may_count(source)) return resolve_rows(v, inputs, fixed);
+  if (!may_have_lengths || !may_count(v.g)) return resolve_rows(v, inputs, fixed);
+  const graph source = v.g;
   const bool counts = !inputs.bounds.empty();
   try {
     return resolve_with(v, source, inputs, fixed, counts);
@@ -245,7 +245,7 @@ variant_source read_variant(const source_options& o, const wanted_variant& wante
   inputs.trusted = o.trusted;
   inputs.dequantize = o.dequantize;
   const bool fixed = o.batch != 0 && give_rows(v, inputs, o.batch);
-  resolve_at_bounds(v, graph(v.g), o, inputs, fixed);
+  resolve_at_bounds(v, o, inputs, fixed);
   v.states = states_of(v.g, states);
   change(v, changes);
   if (!v.lengths.empty() || !v.g.counted.empty()) {
