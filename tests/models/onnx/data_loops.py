@@ -186,12 +186,33 @@ def compare(net, name, folder):
         counts["compared"] += 1
 
 
+def too_long(folder):
+    """A loop that would run longer than --bound says is told of, and one that ends there is not."""
+    net = Source(0)
+    net.inputs = [net.port("x", FLOAT, [1, 4]), net.port("trips", INT64, [])]
+    nodes = [helper.make_node("Identity", ["c"], ["goes"]), helper.make_node("Tanh", ["v"], ["next"]), helper.make_node("Neg", ["next"], ["kept"])]
+    ports = [net.port("i", INT64, []), net.port("c", BOOL, []), net.port("v", FLOAT, [1, 4])]
+    body = helper.make_graph(nodes, "body", ports, [net.port("goes", BOOL, []), net.port("next", FLOAT, [1, 4]), net.port("kept", FLOAT, [1, 4])])
+    net.nodes = [helper.make_node("Loop", ["trips", "", "x"], ["last", "all"], body=body, name="loop")]
+    for output in ("last", "all"):
+        net.outputs = [net.port(output, FLOAT, None)]
+        net.save(folder / "long.onnx")
+        must("convert", folder / "long.onnx", "-o", folder / "long.nsk", "--no-states", "--bound", f"{output}=3", "--quiet")
+        for trips in (0, 3, 4, 9):
+            np.save(folder / "trips.npy", np.array(trips))
+            np.save(folder / "x.npy", np.ones((1, 4), np.float32))
+            done = nsk("run", folder / "long.nsk", "--input", f"x={folder / 'x.npy'}", "--input", f"trips={folder / 'trips.npy'}", "--output-dir", folder / "long")
+            if done.returncode or ("would run longer" in done.stderr) != (trips > 3):
+                failures.append(f"{output} of {trips} rounds, at most 3: {done.stderr}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--count", type=int, default=30)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="nsk_loops_") as name:
+        too_long(pathlib.Path(name))
         for seed in range(options.first, options.first + options.count):
             for kind in (Loops, Branches):
                 compare(kind(seed), f"{kind.__name__} {seed}", pathlib.Path(name))

@@ -280,6 +280,11 @@ exit_code run(const run_options& o, command_files& files) {
       outputs[i].read(step, net.output(static_cast<int>(i)), net.lengths());
   }
   stages.end("inference");
+  if (with.cpu && (with.cpu->flags() & nsk::index_clamped) != 0)
+    std::fprintf(stderr,
+                 "nsk: warning: an index is outside its axis, or a loop of '%s' would run longer than it has "
+                 "rounds for: the nearest was taken.\n",
+                 printable(o.model).c_str());
   if (with.cpu && (with.cpu->flags() & nsk::length_clamped) != 0)
     std::fprintf(stderr,
                  "nsk: warning: a step counted more or fewer results than '%s' has rows for: these outputs are "

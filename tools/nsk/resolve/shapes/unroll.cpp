@@ -5,6 +5,7 @@
 
 #include "errors.hpp"
 #include "graph/cures.hpp"
+#include "graph/onnx_type.hpp"
 #include "reference/run_node.hpp"
 
 namespace nsk::tool {
@@ -232,12 +233,16 @@ void unroller::place_iteration(unrolling& u) {
 }
 
 /// An axis that the body gathers from by the number of the iteration, and nothing else, ends a loop too.
-std::int64_t unroller::max_trips(const unrolling& u) {
+std::int64_t unroller::max_trips(unrolling& u) {
   for (const value_id output : u.n.outputs)
     if (const auto given = output == no_value ? m_bounds.end() : m_bounds.find(at(output).name);
         given != m_bounds.end()) {
       m_used.insert(given->first);
-      return given->second;
+      const std::int64_t own = u.count - u.iteration,
+                         asked =
+                             std::max<std::int64_t>(given->second - u.iteration, 1);  // the last one raises the flag
+      u.may_run_longer = u.count > max_iterations || asked < own;
+      return std::min(asked, own);
     }
   if (u.count <= max_iterations) return u.count - u.iteration;
   std::int64_t shortest = max_iterations + 1;
@@ -249,7 +254,8 @@ std::int64_t unroller::max_trips(const unrolling& u) {
     const auto axis = static_cast<std::size_t>(counted_from_start(n.integer("axis", 0), shape.size()));
     if (axis < shape.size() && shape[axis] >= 0) shortest = std::min(shortest, shape[axis]);
   }
-  if (shortest <= max_iterations) return shortest;
+  u.may_run_longer = true;
+  if (shortest <= max_iterations) return std::max<std::int64_t>(shortest - u.iteration, 1);
   const auto named = std::find_if(u.n.outputs.begin(), u.n.outputs.end(), [](value_id v) { return v != no_value; });
   refuse(describe(m_graph, u.n) + ": data ends it, and how often it can run at most is not known. Say it: --bound " +
          (named == u.n.outputs.end() ? "OUTPUT" : at(*named).name) + "=COUNT. " +
@@ -281,6 +287,17 @@ void unroller::place_first_condition(unrolling& u) {
   u.trips = trips;
 }
 
+/// `now`, the last iteration's, read at a place that is behind a list where the loop would go on: that raises a flag.
+value_id unroller::place_end(const unrolling& u, value_id now, std::vector<node>& nodes) {
+  const value_id line = m_placer.new_constant(u.n, "one", make_ints({1}, {1})), list = m_placer.new_value(u.n, "list"),
+                 missing = m_placer.new_value(u.n, "missing"), taken = m_placer.new_value(u.n, "taken");
+  nodes.push_back(m_placer.helper(u.n, "Reshape", "list", {now, line}, list));
+  nodes.push_back(
+      m_placer.helper(u.n, "Cast", "missing", {u.condition}, missing, {{"to", number_of(onnx_type::int64)}}));
+  nodes.push_back(m_placer.helper(u.n, "Gather", "taken", {list, missing}, taken, {{"axis", std::int64_t{0}}}));
+  return taken;
+}
+
 /// Behind an iteration: the values of the body where it counts, else those before. The next one counts where this one
 /// does, the body says so, and there are as many.
 void unroller::place_choices(unrolling& u, const std::vector<value_id>& before, value_id body_condition) {
@@ -291,13 +308,6 @@ void unroller::place_choices(unrolling& u, const std::vector<value_id>& before, 
                  now = m_placer.new_value(u.n, "now_" + number), goes = m_placer.new_value(u.n, "goes_" + number),
                  follows = m_placer.new_value(u.n, "follows_" + number);
   std::vector<node> nodes = {m_placer.helper(u.n, "Reshape", "now_" + number, {active, shape}, now)};
-  const std::map<std::string, attribute> same_shape = {{same_shape_mark, std::int64_t{1}}};
-  for (std::size_t i = 0; i < before.size(); ++i) {
-    const std::string suffix = "chosen_" + std::to_string(i) + "_" + number;
-    const value_id chosen = m_placer.new_value(u.n, suffix);
-    nodes.push_back(m_placer.helper(u.n, "Where", suffix, {now, u.carried[i], before[i]}, chosen, same_shape, 9));
-    u.carried[i] = chosen;
-  }
   nodes.push_back(m_placer.helper(u.n, "Reshape", "goes_" + number, {body_condition, shape}, goes));
   nodes.push_back(m_placer.helper(u.n, "Where", "follows_" + number, {now, goes, off}, follows, {}, 9));
   u.condition = follows;
@@ -307,6 +317,15 @@ void unroller::place_choices(unrolling& u, const std::vector<value_id>& before, 
     nodes.push_back(m_placer.helper(u.n, "Less", "more_" + number, {count, u.trips}, more));
     nodes.push_back(m_placer.helper(u.n, "And", "both_" + number, {follows, more}, both));
     u.condition = both;
+  }
+  const std::map<std::string, attribute> same_shape = {{same_shape_mark, std::int64_t{1}}};
+  const value_id taken = u.iteration == u.count && u.may_run_longer ? place_end(u, now, nodes) : now;
+  u.actives.back() = taken;
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    const std::string suffix = "chosen_" + std::to_string(i) + "_" + number;
+    const value_id chosen = m_placer.new_value(u.n, suffix);
+    nodes.push_back(m_placer.helper(u.n, "Where", suffix, {taken, u.carried[i], before[i]}, chosen, same_shape, 9));
+    u.carried[i] = chosen;
   }
   std::reverse(nodes.begin(), nodes.end());
   m_placer.place(std::move(nodes));

@@ -60,6 +60,7 @@ class unroller {
     bool counts = false;  ///< the body begins with the number of the iteration and the condition (Loop)
     value_id condition = no_value;
     value_id trips = no_value;      ///< the number of iterations where it is data
+    bool may_run_longer = false;    ///< than the file has rounds: a flag says so
     bool ends_by_data = false;      ///< `condition` is whether the next iteration counts
     std::vector<value_id> actives;  ///< that of each iteration
     std::vector<value_id> carried;
@@ -79,9 +80,10 @@ class unroller {
   bool goes_on(unrolling& u);
   void place_iteration(unrolling& u);
   /// How often a loop of which data says it can run at most: --bound says it, or an axis that its body reads along.
-  std::int64_t max_trips(const unrolling& u);
+  std::int64_t max_trips(unrolling& u);
   void place_first_condition(unrolling& u);
   void place_choices(unrolling& u, const std::vector<value_id>& before, value_id body_condition);
+  value_id place_end(const unrolling& u, value_id now, std::vector<node>& nodes);
   void place_actives(const unrolling& u, value_id mask);
   void place_results(const unrolling& u);
   void place_collected(const unrolling& u, const unrolling::collected& c, const std::string& name, value_id output,
