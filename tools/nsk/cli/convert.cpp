@@ -167,11 +167,11 @@ conversion convert_source(const convert_options& o, command_files& files, progre
       refuse("--embed-check records outputs of one shape, and steps count lengths of this model. Leave it out, and " +
              std::string("use nsk check"));
   for (const variant_source& v : variants) {
-    if ((v.lengths.empty() && !v.chunked) || (!change && variants.size() == 1)) continue;
+    if ((v.lengths.empty() || variants.size() == 1) && (!v.chunked || (!change && variants.size() == 1))) continue;
     const std::string option = v.chunked ? "--stream" : "--bound",
                       name = v.chunked ? v.chunked->wanted.name : v.lengths[0].name;
-    refuse(option + " " + name + ": files with lengths have one variant, and weights that nsk convert makes, so far. " +
-           "Leave out " + option + ", or the other option");
+    refuse(option + " " + name + ": files with lengths have one variant, and chunks weights that nsk convert makes, " +
+           "so far. Leave out " + option + ", or the other option");
   }
   changed_source changed;
   if (change) {

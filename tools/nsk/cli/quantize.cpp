@@ -148,9 +148,10 @@ variant_source calibrated_variant(const source_options& o, const std::vector<var
 void store_pixels(const std::map<std::string, stored_port>& pixels, variant_source& first,
                   std::vector<variant_source>& variants, std::vector<sample>& samples) {
   for (const auto& [name, port] : pixels) {
-    store_input(first.g, name, port);
+    const auto store = [name = name, port = port](variant_source& v) { store_input(v.g, name, port); };
+    change_at_all_lengths(first, store);
     for (variant_source& v : variants) {
-      store_input(v.g, name, port);
+      change_at_all_lengths(v, store);
       if (!v.exported) continue;
       auto exported = std::make_shared<graph>(*v.exported);
       store_input(*exported, name, port);
@@ -167,10 +168,12 @@ void quantize_others(const variant_source& first, const quantize_result& result,
     const bool has_rows = v.exported && has_other_rows(*v.exported, v.g);
     auto exported = has_rows ? std::make_shared<graph>(*v.exported) : nullptr;
     if (exported) quantize_alike(*exported, v.states, result, how);
-    if (!batch && &v == &variants.front())
+    if (!batch && &v == &variants.front()) {
       v.g = first.g;
-    else
+      v.at = first.at;
+    } else {
       quantize_alike(v.g, v.states, result, how);
+    }
     v.exported = exported;
   }
 }
@@ -192,9 +195,7 @@ quantize_result quantize_variants(const quantize_options& o, const calibration_f
   const image_choices& images = o.images;
   require_colours(images);
   sample_set set;
-  std::set<std::string> states;
-  for (const state_link& s : first.states) states.insert(s.input);
-  if (!given.samples.empty()) set = read_samples(first.g, states, given.samples, images);
+  if (!given.samples.empty()) set = read_samples(first, given.samples, images);
   if (given.saved.empty()) warnings = warnings_of(set, images, ranges_of(o.conversion.source, first.g));
   how.sample_files = set.files;
   const integer_io io = integer_io_of(o.integer_io, first, set.images, images);

@@ -201,6 +201,23 @@ std::string gpu_variant_of(const std::string& variant, std::size_t variants) {
   return variants == 1 ? gpu_profile : variant + "." + gpu_profile;
 }
 
+void change_at_all_lengths(variant_source& v, std::function<void(variant_source&)> what) {
+  what(v);
+  if (!v.at) return;
+  v.at = [at = std::move(v.at), what = std::move(what)](const length_choice& values) {
+    variant_source other = at(values);
+    what(other);
+    return other;
+  };
+}
+
+variant_source fixed_source(const variant_source& v, const length_choice& values) {
+  variant_source fixed = values == bounds_of(v.lengths) ? v : v.at(values);
+  fixed.lengths.clear();
+  fixed.at = nullptr;
+  return fixed;
+}
+
 compiled_file compile_file(const std::vector<variant_source>& variants, const compile_options& options) {
   lowerings how;
   how.cpu.winograd = options.winograd;

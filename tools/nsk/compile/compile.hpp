@@ -68,6 +68,11 @@ struct variant_source {
   std::shared_ptr<const chunked_source> chunked = nullptr;
 };
 
+/// Does `what` to a variant, and to what it is for other values of its lengths.
+void change_at_all_lengths(variant_source& v, std::function<void(variant_source&)> what);
+/// The network for one choice of its lengths, as a variant without any.
+variant_source fixed_source(const variant_source& v, const length_choice& values);
+
 /// A file, and what its small form stores in place of Winograd's weights.
 struct compiled_file {
   std::vector<std::byte> bytes;

@@ -125,6 +125,12 @@ void set_axes(graph& g, const std::vector<chosen_length>& lengths, const length_
   }
 }
 
+int length_of_axis(const std::vector<chosen_length>& lengths, const value& input, std::size_t axis) {
+  for (std::size_t i = 0; axis < input.symbols.size() && i < lengths.size(); ++i)
+    if (!lengths[i].counted && input.symbols[axis] == lengths[i].name) return static_cast<int>(i);
+  return -1;
+}
+
 std::vector<length_choice> compared_choices(const std::vector<chosen_length>& lengths) {
   constexpr std::size_t several = 32;
   std::vector<std::vector<std::int64_t>> values;

@@ -42,6 +42,9 @@ bool has_axis(const graph& g, const std::string& name);
 /// Gives the open axes of inputs that are called as the lengths are their values.
 void set_axes(graph& g, const std::vector<chosen_length>& lengths, const length_choice& values);
 
+/// Whether an axis of an input is one of the lengths; which one, else -1.
+int length_of_axis(const std::vector<chosen_length>& lengths, const value& input, std::size_t axis);
+
 /// The bounds, and then other values for which plans are compared with that of the bounds: all where there are few, of
 /// very short lengths some beyond the bound; else those near both ends, and some between.
 std::vector<length_choice> compared_choices(const std::vector<chosen_length>& lengths);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "quantize/apply/network.hpp"
 
+#include <memory>
+#include <utility>
+
 #include "errors.hpp"
 #include "quantize/apply/rewrite.hpp"
 #include "resolve/infer.hpp"
@@ -25,11 +28,7 @@ network::network(const variant_source& v, std::vector<float_layer> layers, const
                  const std::vector<std::string>& files, const quantize_choices& how, const report_progress& progress)
     : m_source(v), m_how(how), m_layers(std::move(layers)) {
   m_seen.model = hash_of(v.g);
-  std::set<std::string> names;
-  for (const value_id id : plan_flow(v.g, m_layers).stored) names.insert(name_of(id));
-  for (const float_layer& l : m_layers) names.insert(name_of(l.output));  // stored where fewer layers are integers
-  for (const auto& [name, type] : how.integer_ports) names.insert(name);
-  const std::map<std::string, std::size_t> axes = axes_of(names);
+  const std::map<std::string, std::size_t> axes = axes_of(stored_names());
   if (how.seen != nullptr) {
     require_same(*how.seen, axes);
     m_seen = *how.seen;
@@ -38,13 +37,65 @@ network::network(const variant_source& v, std::vector<float_layer> layers, const
     m_seen.samples = samples.size();
     m_seen.tensors = calibrate(v, axes, samples, files, [&](double share) { progress("calibrating", share); });
   }
-  for (const auto& [name, seen] : m_seen.tensors) m_scales[name] = scale_of(seen.values, how.ranges);
-  for (const auto& [name, range] : how.chosen.ranges) {
-    if (m_scales.count(name) == 0)
+  set_scales();
+}
+
+network::network(const variant_source& v, std::vector<float_layer> layers, calibration seen,
+                 const quantize_choices& how)
+    : m_source(v), m_how(how), m_layers(std::move(layers)), m_seen(std::move(seen)) {
+  for (const auto& [name, axis] : axes_of(stored_names())) {
+    const auto t = m_seen.tensors.find(name);
+    if (t == m_seen.tensors.end())
+      refuse("'" + name + "' is stored for some shapes of the network, and not for those of the samples. " +
+             "Quantise these shapes in a file of their own");
+    t->second.axis = axis;
+  }
+  set_scales();
+}
+
+std::set<std::string> network::stored_names() const {
+  std::set<std::string> names;
+  for (const value_id id : plan_flow(m_source.g, m_layers).stored) names.insert(name_of(id));
+  for (const float_layer& l : m_layers) names.insert(name_of(l.output));  // stored where fewer layers are integers
+  for (const auto& [name, type] : m_how.integer_ports) names.insert(name);
+  return names;
+}
+
+void network::set_scales() {
+  for (const auto& [name, range] : m_how.chosen.ranges) {
+    if (m_seen.tensors.count(name) == 0) {
+      const std::set<std::string> names = stored_names();
       misuse("--override gives tensor '" + name + "' a range, and there is no such tensor that could be stored." +
              did_you_mean(name, {names.begin(), names.end()}));
+    }
     m_scales[name] = scale_between(range[0], range[1]);
   }
+  for (const auto& [name, seen] : m_seen.tensors)
+    if (m_scales.count(name) == 0) m_scales[name] = scale_of(seen.values, m_how.ranges);
+}
+
+std::vector<value_id> network::ids_of(const std::vector<std::string>& names) const {
+  std::vector<value_id> ids;
+  for (const std::string& name : names) ids.push_back(m_source.g.find(name));
+  return ids;
+}
+
+std::vector<std::string> network::names_of(const std::vector<value_id>& ids) const {
+  std::vector<std::string> names;
+  for (const value_id id : ids) names.push_back(name_of(id));
+  return names;
+}
+
+std::function<variant_source(const length_choice&)> network::at_lengths(remaking remake) const {
+  if (!m_source.at) return nullptr;
+  auto how = std::make_shared<quantize_choices>(m_how);
+  how->seen = nullptr;
+  for (const auto& [name, s] : m_scales) how->chosen.ranges[name] = {lowest(s), highest(s)};
+  const auto seen = std::make_shared<const calibration>(m_seen);
+  return [at = m_source.at, how, seen, remake = std::move(remake)](const length_choice& values) {
+    const variant_source v = at(values);
+    return remake(network(v, layers_of(v.g), *seen, *how));
+  };
 }
 
 std::vector<float_layer> network::layers_without(const std::set<std::string>& kept) const {
@@ -84,6 +135,7 @@ variant_source network::without(const std::set<std::string>& kept, const std::ve
   const std::vector<float_layer> chosen = layers_without(kept);
   variant_source v = stored(chosen, flow_of(chosen), watched, floats);
   infer_again(v.g);
+  v.at = at_lengths([kept, names = names_of(watched)](const network& n) { return n.without(kept, n.ids_of(names)); });
   return v;
 }
 
@@ -102,6 +154,10 @@ variant_source network::with_integer_ports(const std::set<std::string>& kept,
   for (const value_id id : m_source.g.outputs)
     if (is_integer_port(id)) ports[name_of(id)] = port_of(id), store_output(v.g, name_of(id), port_of(id));
   infer_again(v.g);
+  v.at = at_lengths([kept](const network& n) {
+    std::map<std::string, stored_port> alike;
+    return n.with_integer_ports(kept, alike);
+  });
   return v;
 }
 
@@ -114,7 +170,7 @@ variant_source network::with_only(const std::string& name) const {
 
 variant_source network::watched(const std::vector<value_id>& ids) const {
   variant_source v = m_source;
-  add_outputs(v.g, ids);
+  watch(v, names_of(ids));
   return v;
 }
 
@@ -162,7 +218,8 @@ void network::require_same(const calibration& c, const std::map<std::string, std
   for (const auto& [name, axis] : axes) {
     const auto t = c.tensors.find(name);
     const value& v = m_source.g.values[static_cast<std::size_t>(m_source.g.find(name))];
-    same = same && t != c.tensors.end() && t->second.channel_sums.size() == static_cast<std::size_t>(v.shape[axis]);
+    const std::size_t sums = t != c.tensors.end() ? t->second.channel_sums.size() : 0;
+    same = same && (sums == static_cast<std::size_t>(v.shape[axis]) || (sums == 1 && !m_source.lengths.empty()));
   }
   if (!same)
     refuse(

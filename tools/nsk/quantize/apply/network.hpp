@@ -19,6 +19,8 @@ class network {
   /// `v`: biases and normalization are folded; `layers` are its layers; `files` are what the samples were read from.
   network(const variant_source& v, std::vector<float_layer> layers, const std::vector<sample>& samples,
           const std::vector<std::string>& files, const quantize_choices& how, const report_progress& progress);
+  /// The network for other shapes than those of the samples, which `seen` is of.
+  network(const variant_source& v, std::vector<float_layer> layers, calibration seen, const quantize_choices& how);
 
   const std::vector<float_layer>& layers() const { return m_layers; }
   const std::string& name_of(value_id v) const { return m_source.g.values[static_cast<std::size_t>(v)].name; }
@@ -44,11 +46,19 @@ class network {
   /// Where the tensors have their channels: where the first layer that reads one has them, if there is any.
   std::map<std::string, std::size_t> axes_of(const std::set<std::string>& names) const;
   void require_same(const calibration& c, const std::map<std::string, std::size_t>& axes) const;
+  /// Names of the tensors that any choice of layers may store.
+  std::set<std::string> stored_names() const;
+  void set_scales();
   std::vector<float_layer> layers_without(const std::set<std::string>& kept) const;
   bool is_integer_port(value_id id) const { return m_how.integer_ports.count(name_of(id)) != 0; }
   /// The network with integers in `layers`, before its shapes are inferred.
   variant_source stored(const std::vector<float_layer>& layers, const byte_flow& known,
                         const std::vector<value_id>& watched, std::vector<std::string>* floats) const;
+  using remaking = std::function<variant_source(const network&)>;
+  /// What `remake` makes of the network for other values of its lengths; null where it has none.
+  std::function<variant_source(const length_choice&)> at_lengths(remaking remake) const;
+  std::vector<value_id> ids_of(const std::vector<std::string>& names) const;
+  std::vector<std::string> names_of(const std::vector<value_id>& ids) const;
   /// What is stored where `layers` are integers, of what samples have shown.
   byte_flow flow_of(const std::vector<float_layer>& layers) const;
 

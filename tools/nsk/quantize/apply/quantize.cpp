@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 
 #include "errors.hpp"
 #include "quantize/narrow_weights.hpp"
@@ -21,6 +22,12 @@
 
 namespace nsk::tool {
 namespace {
+
+/// Folds what layers do to their results into their weights.
+void fold(variant_source& v) {
+  fold_biases(v.g);
+  fold_normalization(v.g);
+}
 
 /// The weights that a product of integers reads; null for other nodes.
 const value* integer_weights_of(const graph& g, const node& n) {
@@ -189,7 +196,7 @@ void describe(quantize_result& r, const network& n, const variant_source& exact,
   for (std::size_t i = 0; i < r.layers.size(); ++i) show_weights(r.layers[i], n.layers()[i], g);
   r.tensors = n.tensors(kept);
   r.others = products_beside(floats, n.layers());
-  r.float_file = compile({exact}, {});
+  r.float_file = compile({fixed_source(exact, bounds_of(exact.lengths))}, {});
 }
 
 /// Samples that show ranges, and those on which results are judged: every fourth where a bound is to hold on samples
@@ -220,7 +227,13 @@ divided_samples divide(const std::vector<sample>& all, const quantize_choices& h
 /// Makes channels alike; returns between how many pairs of layers.
 std::size_t equalize_channels(variant_source& v, const quantize_choices& how, const std::vector<sample>& shown) {
   if (how.equalizes == equalization::none) return 0;
-  if (how.equalizes == equalization::weights) return equalize(v.g, {});
+  if (how.equalizes == equalization::weights) {
+    const auto pairs = std::make_shared<std::size_t>(0);
+    change_at_all_lengths(v, [pairs](variant_source& each) { *pairs = equalize(each.g, {}); });
+    return *pairs;
+  }
+  if (v.at)
+    refuse("--equalize activations looks at samples of one shape: take --equalize weights for a model with lengths");
   return equalize(v.g, [&](const std::vector<std::string>& names) { return channel_magnitudes_of(v, names, shown); });
 }
 
@@ -269,7 +282,11 @@ std::set<std::string> keep_bound(const quantize_choices& how, const network& n, 
 void note_formats(std::vector<layer_result>& layers, variant_source& v, const float_storage& floats) {
   const std::set<std::string> integers = integer_layers(v.g, layers);
   kept_layers not_halved;  // layers that the compiler keeps in float32, with why
-  if (floats.halves) not_halved = float_layers(open_model(compile_as(v, floats), v.g.name).view, weight_format::fp16);
+  if (floats.halves) {
+    variant_source stored = v;
+    not_halved = float_layers(open_model(compile_as(stored, floats), v.g.name).view, weight_format::fp16);
+    v.g = std::move(stored.g);
+  }
   for (layer_result& l : layers)
     l.format = integers.count(l.name) != 0 ? layer_format::int8
                : floats.halves && not_halved.count(l.name) == 0 && floats.float32.count(l.name) == 0
@@ -330,10 +347,9 @@ quantize_result quantize(variant_source& v, const std::vector<sample>& samples, 
     refuse(
         "--max-drop holds out every fourth sample, and those of a model with states are one sequence. Leave it out, or "
         "keep the states inputs and outputs with --no-states");
-  require_indices(v.g, samples, how.sample_files);
+  require_indices(v, samples, how.sample_files);
   const variant_source exact = v;
-  fold_biases(v.g);
-  fold_normalization(v.g);
+  change_at_all_lengths(v, fold);
   const divided_samples divided = divide(samples, how);
   quantize_result result;
   result.equalized = equalize_channels(v, how, divided.shown);
@@ -386,8 +402,7 @@ void quantize_alike(graph& g, const std::vector<state_link>& states, const quant
   if (choices.equalizes == equalization::activations)
     refuse("--equalize activations looks at samples of one variant: take --equalize weights for several");
   variant_source v{"alike", std::move(g), states};
-  fold_biases(v.g);
-  fold_normalization(v.g);
+  fold(v);
   if (choices.equalizes == equalization::weights) equalize(v.g, {});
   std::vector<float_layer> layers = layers_of(v.g);
   std::set<std::string> kept, known;
@@ -400,12 +415,9 @@ void quantize_alike(graph& g, const std::vector<state_link>& states, const quant
       refuse("'" + l.name +
              "' is a layer of one variant and not of the first one, of which samples show ranges. "
              "Quantise the variants in files of their own");
-  calibration seen = found.seen;
-  seen.model = hash_of(v.g);  // ranges of the first variant serve this graph: a network asks for those of its own hash
   quantize_choices how = choices;
-  how.seen = &seen;
   how.chosen = found.chosen;
-  const network n(v, std::move(layers), {}, {}, how, [](const std::string&, double) {});
+  const network n(v, std::move(layers), found.seen, how);
   std::map<std::string, stored_port> ports;
   // Integers in all layers but the kept ones.
   g = how.integer_ports.empty() ? n.without(kept).g : n.with_integer_ports(kept, ports).g;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <numeric>
+#include <optional>
 #include <thread>
 
 #include "engine/model_file.hpp"
@@ -13,23 +15,26 @@
 
 namespace nsk::tool {
 namespace {
-/// One model that is run on samples.
+/// One model that is run on samples, as the file for the lengths of each.
 class sample_runner {
  public:
   explicit sample_runner(variant_source v, const float_storage& floats = {})
-      : m_file(open_model(compile_as(v, floats), v.g.name)),
-        m_runner(choose_engine("").open(m_file.bytes.data(), m_file.bytes.size(),
-                                        std::max(1, static_cast<int>(std::thread::hardware_concurrency())), 0)) {
-    for (const state_link& s : v.states) m_next.emplace(s.input, s.output);
+      : m_source(std::move(v)), m_floats(floats) {
+    for (const state_link& s : m_source.states) m_next.emplace(s.input, s.output);
+    if (m_source.lengths.empty() || !m_source.states.empty()) open(bounds_of(m_source.lengths));
   }
 
   void run(const sample& inputs) {
-    give_inputs(*m_runner, m_file.view.variant(), inputs);
+    if (!m_source.lengths.empty()) {
+      const length_choice lengths = lengths_of(m_source, inputs, "a run");
+      if (m_runner == nullptr || lengths != m_lengths) open(lengths);
+    }
+    give_inputs(*m_runner, m_file->view.variant(), inputs);
     m_runner->run();
   }
   /// What a state holds: the next run reads it.
   array state(const std::string& name) const {
-    const variant_view v = m_file.view.variant(0);
+    const variant_view v = m_file->view.variant(0);
     for (int i = 0; i < v.state_count(); ++i)
       if (v.state(i).name() == name) return state_of(*m_runner, v, i);
     refuse("there is no state '" + name + "'");
@@ -38,13 +43,25 @@ class sample_runner {
   /// the output that it was.
   template <class F>
   void for_each_output(F f) {
-    const variant_view v = m_file.view.variant();
+    const variant_view v = m_file->view.variant();
     for (int i = 0; i < v.output_count(); ++i) f(std::string(v.output(i).name()), output_of(*m_runner, v, i));
     for (int i = 0; i < v.state_count(); ++i) f(m_next.at(v.state(i).name()), state_of(*m_runner, v, i));
   }
 
  private:
-  model_file m_file;
+  void open(const length_choice& lengths) {
+    variant_source fixed = fixed_source(m_source, lengths);
+    m_runner.reset();  // it reads the file
+    m_file.emplace(open_model(compile_as(fixed, m_floats), fixed.g.name));
+    m_runner = choose_engine("").open(m_file->bytes.data(), m_file->bytes.size(),
+                                      std::max(1, static_cast<int>(std::thread::hardware_concurrency())), 0);
+    m_lengths = lengths;
+  }
+
+  variant_source m_source;
+  float_storage m_floats;
+  length_choice m_lengths;  ///< that the file is for
+  std::optional<model_file> m_file;
   std::unique_ptr<runner> m_runner;
   std::map<std::string, std::string> m_next;  ///< output of the source that becomes the state of a name
 };
@@ -62,8 +79,15 @@ std::pair<std::int64_t, std::int64_t> class_of(const array& a) {
 
 void add_channels(tensor_statistics& s, const array& a) {
   const auto inner = static_cast<std::size_t>(count_between(a.shape, s.axis + 1, a.shape.size())),
-             channels = static_cast<std::size_t>(a.shape[s.axis]), count = static_cast<std::size_t>(a.count());
-  s.channel_sums.resize(channels, 0.0);
+             count = static_cast<std::size_t>(a.count());
+  std::size_t channels = static_cast<std::size_t>(a.shape[s.axis]);
+  std::vector<double>& sums = s.channel_sums;
+  if (sums.empty()) sums.assign(channels, 0.0);
+  if (sums.size() != channels) {  // a length of the model, and no channels
+    s.per_channel *= sums.size();
+    sums = {std::accumulate(sums.begin(), sums.end(), 0.0)};
+    channels = 1;
+  }
   for (std::size_t i = 0; i < count; i += inner) {
     double sum = 0;
     for (std::size_t k = 0; k < inner; ++k) sum += static_cast<double>(a.as<float>()[i + k]);
@@ -79,6 +103,14 @@ void add_outputs(graph& g, const std::vector<value_id>& ids) {
     if (std::find(g.outputs.begin(), g.outputs.end(), id) == g.outputs.end()) g.outputs.push_back(id);
 }
 
+void watch(variant_source& v, const std::vector<std::string>& names) {
+  change_at_all_lengths(v, [names](variant_source& each) {
+    std::vector<value_id> ids;
+    for (const std::string& name : names) ids.push_back(each.g.find(name));
+    add_outputs(each.g, ids);
+  });
+}
+
 std::map<std::string, tensor_statistics> calibrate(const variant_source& v,
                                                    const std::map<std::string, std::size_t>& axes,
                                                    const std::vector<sample>& samples,
@@ -86,15 +118,14 @@ std::map<std::string, tensor_statistics> calibrate(const variant_source& v,
                                                    const std::function<void(double share)>& progress) {
   variant_source watched = v;
   std::map<std::string, tensor_statistics> seen;
-  std::vector<std::string> inputs;
+  std::vector<std::string> inputs, results;
   for (const auto& [name, axis] : axes) {
-    const value_id id = watched.g.find(name);
+    const value_id id = v.g.find(name);
     seen[name].axis = axis;
-    if (std::find(watched.g.inputs.begin(), watched.g.inputs.end(), id) != watched.g.inputs.end())
-      inputs.push_back(name);
-    else
-      add_outputs(watched.g, {id});
+    const bool is_input = std::find(v.g.inputs.begin(), v.g.inputs.end(), id) != v.g.inputs.end();
+    (is_input ? inputs : results).push_back(name);
   }
+  watch(watched, results);
   sample_runner runner(watched);
   for (std::size_t i = 0; i < samples.size(); ++i) {
     const auto look_at = [&](const std::string& name, const array& a) {
@@ -120,10 +151,8 @@ std::vector<std::vector<double>> channel_magnitudes_of(const variant_source& v, 
                                                        const std::vector<sample>& samples) {
   variant_source watched = v;
   std::map<std::string, std::vector<double>> seen;
-  for (const std::string& name : names) {
-    seen.emplace(name, std::vector<double>());
-    add_outputs(watched.g, {watched.g.find(name)});
-  }
+  for (const std::string& name : names) seen.emplace(name, std::vector<double>());
+  watch(watched, names);
   sample_runner runner(watched);
   for (const sample& s : samples) {
     runner.run(s);
@@ -186,6 +215,7 @@ double output_noise::lowest() const {
 
 std::vector<std::byte> compile_as(variant_source& v, const float_storage& floats) {
   compile_options options;
+  v = fixed_source(v, bounds_of(v.lengths));
   if (!floats.halves) return compile({v}, options);
   options.weights = weight_format::fp16;
   options.float_weights = floats.float32;

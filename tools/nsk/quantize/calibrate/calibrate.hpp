@@ -19,14 +19,16 @@ inline std::size_t channel_axis(const shape_t& s) { return s.size() > 2 ? 1 : s.
 /// What was seen of one tensor.
 struct tensor_statistics {
   histogram values;
-  std::size_t axis = 0;  ///< that of the channels
-  std::vector<double> channel_sums;
-  std::uint64_t per_channel = 0;  ///< numbers that each of the sums has
+  std::size_t axis = 0;              ///< that of the channels
+  std::vector<double> channel_sums;  ///< one where their number differs from sample to sample
+  std::uint64_t per_channel = 0;     ///< numbers that each of the sums has
   double mean(std::size_t channel) const { return channel_sums[channel] / static_cast<double>(per_channel); }
 };
 
 /// Makes values outputs of a graph, where they are none.
 void add_outputs(graph& g, const std::vector<value_id>& ids);
+/// Makes the values of these names outputs, for all lengths of a variant.
+void watch(variant_source& v, const std::vector<std::string>& names);
 
 /// Runs `v` on all samples with all cores, and looks at values of its graph, by name; `axes` says where each has its
 /// channels. Refuses tensors that are not finite, naming tensor and sample, which was read from one of `files`.
@@ -45,7 +47,8 @@ struct float_storage {
   bool halves = false;       ///< as float16 where narrow_weights.hpp takes them
   kept_layers float32 = {};  ///< nodes that keep float32 all the same, each with the reason
 };
-/// The .nsk file of a network whose floats are stored so; `v` becomes what it means, with rounded weights.
+/// The .nsk file of a network, at the bounds of its lengths, whose floats are stored so; `v` becomes what it means,
+/// with rounded weights.
 std::vector<std::byte> compile_as(variant_source& v, const float_storage& floats);
 
 /// How far a network is from its source.

@@ -72,20 +72,31 @@ void require_inside(const array& indices, const index_reader& r, const std::stri
   }
 }
 
-}
-
-void require_indices(const graph& g, const std::vector<sample>& samples, const std::vector<std::string>& files) {
-  const bool whole = !samples.empty() && samples.front().size() == g.inputs.size();
+/// Refuses a sample, by the graph for its shapes.
+void require_indices(const graph& g, const sample& s, const std::string& name) {
+  const bool whole = s.size() == g.inputs.size();
   for (const index_reader& r : readers_of(g)) {
     graph leading = g;
     leading.outputs = {r.indices};
     const bool is_input = std::find(g.inputs.begin(), g.inputs.end(), r.indices) != g.inputs.end();
     if (!is_input && (!whole || !keep_ancestors(leading))) continue;
-    const std::string& name = g.at(r.indices).name;
-    if (is_input && !samples.empty() && samples.front().count(name) == 0) continue;  // a state
-    for (std::size_t i = 0; i < samples.size(); ++i)
-      require_inside(is_input ? samples[i].at(name) : evaluator(leading).run(samples[i]).at(name), r,
-                     i < files.size() ? "'" + files[i] + "'" : "sample " + std::to_string(i));
+    const std::string& indices = g.at(r.indices).name;
+    if (is_input && s.count(indices) == 0) continue;  // a state
+    require_inside(is_input ? s.at(indices) : evaluator(leading).run(s).at(indices), r, name);
+  }
+}
+
+}
+
+void require_indices(const variant_source& v, const std::vector<sample>& samples,
+                     const std::vector<std::string>& files) {
+  length_choice lengths = bounds_of(v.lengths);
+  graph g = v.g;
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    const std::string name = i < files.size() ? "'" + files[i] + "'" : "sample " + std::to_string(i);
+    const length_choice own = lengths_of(v, samples[i], name);
+    if (own != lengths) g = fixed_source(v, lengths = own).g;
+    require_indices(g, samples[i], name);
   }
 }
 

@@ -44,16 +44,25 @@ shape_t without_front(const shape_t& shape, std::size_t rank) {
   return ones ? shape_t(shape.begin() + static_cast<std::ptrdiff_t>(front), shape.end()) : shape;
 }
 
+/// Whether an input whose axes may be `lengths` takes a shape.
+bool takes(const value& input, const std::vector<chosen_length>& lengths, const shape_t& shape) {
+  bool good = shape.size() == input.shape.size();
+  for (std::size_t d = 0; good && d < shape.size(); ++d)
+    good = shape[d] == input.shape[d] || length_of_axis(lengths, input, d) >= 0;
+  return good;
+}
+
 /// One file as the input wants it; leading axes of length 1 may be missing.
-array read_sample(const std::string& file, const value& input, const image_choices& how) {
+array read_sample(const std::string& file, const value& input, const std::vector<chosen_length>& lengths,
+                  const image_choices& how) {
   if (is_image_file(file)) return read_image(file, input, how);
   array a = read_npy(file);
   shape_t shape = a.shape;
   while (shape.size() < input.shape.size()) shape.insert(shape.begin(), 1);
-  if (shape != input.shape)
+  if (!takes(input, lengths, shape))
     refuse("--calibrate: '" + file + "' has the shape " + to_string(a.shape) + ", but input '" + input.name + "' has " +
            to_string(input.shape) + "." + transposition_cure(a.shape, without_front(input.shape, a.shape.size())));
-  array result(input.type, input.shape);
+  array result(input.type, shape);
   for (std::int64_t i = 0; i < a.count(); ++i) {
     result.set(i, a.number(i));
     const bool is_float = input.type == element::f32;
@@ -64,14 +73,64 @@ array read_sample(const std::string& file, const value& input, const image_choic
   return result;
 }
 
+/// Puts samples with the same lengths together.
+void sort_by_lengths(sample_set& set, const variant_source& v) {
+  if (v.lengths.empty()) return;
+  std::vector<std::pair<length_choice, std::size_t>> order;
+  for (std::size_t i = 0; i < set.samples.size(); ++i)
+    order.emplace_back(lengths_of(v, set.samples[i], "'" + set.files[i] + "'"), i);
+  std::sort(order.begin(), order.end());
+  sample_set sorted;
+  for (const auto& [lengths, i] : order) {
+    sorted.samples.push_back(std::move(set.samples[i]));
+    sorted.files.push_back(set.files[i]);
+  }
+  set.samples = std::move(sorted.samples);
+  set.files = std::move(sorted.files);
 }
 
-sample_set read_samples(const graph& g, const std::set<std::string>& states, const std::vector<std::string>& places,
-                        const image_choices& how) {
+}
+
+length_choice lengths_of(const variant_source& v, const sample& s, const std::string& file) {
+  const auto name_of = [&](std::size_t i) { return "'" + v.lengths[i].name + "'"; };
+  length_choice values(v.lengths.size(), -1);
+  for (const value_id id : v.g.inputs) {
+    const value& input = v.g.at(id);
+    const auto given = s.find(input.name);
+    for (std::size_t d = 0; given != s.end() && d < input.shape.size(); ++d) {
+      const int which = length_of_axis(v.lengths, input, d);
+      if (which < 0) continue;
+      std::int64_t& value = values[static_cast<std::size_t>(which)];
+      const std::int64_t own = given->second.shape[d];
+      if (value >= 0 && value != own)
+        refuse("--calibrate: " + name_of(static_cast<std::size_t>(which)) + " is " + std::to_string(value) + " and " +
+               std::to_string(own) + " in the sample of " + file + ". Give each of its inputs the same length");
+      value = own;
+    }
+  }
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const chosen_length& l = v.lengths[i];
+    if (values[i] < 0) values[i] = l.bound;  // an axis of states alone
+    if (values[i] < l.minimum || values[i] > l.bound || values[i] % l.step != 0)
+      refuse("--calibrate: " + name_of(i) + " is " + std::to_string(values[i]) + " in the sample of " + file +
+             ", and --bound allows " + std::to_string(l.minimum) + " to " + std::to_string(l.bound) +
+             (l.step > 1 ? " in steps of " + std::to_string(l.step) : std::string()) +
+             ". Leave the sample out, or give another --bound");
+  }
+  if (!v.states.empty() && values != bounds_of(v.lengths))
+    refuse("--calibrate: the sample of " + file + " is shorter than --bound says, and samples of a model with states " +
+           "are one sequence of runs. Give samples of the length of the bound");
+  return values;
+}
+
+sample_set read_samples(const variant_source& v, const std::vector<std::string>& places, const image_choices& how) {
+  const graph& g = v.g;
+  std::set<std::string> states;
+  for (const state_link& s : v.states) states.insert(s.input);
   std::vector<const value*> inputs;
   std::vector<std::string> names;
-  for (const value_id v : g.inputs) {
-    const value& input = g.values[static_cast<std::size_t>(v)];
+  for (const value_id id : g.inputs) {
+    const value& input = g.at(id);
     if (states.count(input.name) != 0) continue;
     inputs.push_back(&input);
     names.push_back(input.name);
@@ -107,8 +166,10 @@ sample_set read_samples(const graph& g, const std::set<std::string>& states, con
       set.images.emplace(input->name, own);
       set.notes.push_back("images of input '" + input->name + "': " + description_of(own));
     }
-    for (std::size_t i = 0; i < files.size(); ++i) samples[i].emplace(input->name, read_sample(files[i], *input, own));
+    for (std::size_t i = 0; i < files.size(); ++i)
+      samples[i].emplace(input->name, read_sample(files[i], *input, v.lengths, own));
   }
+  sort_by_lengths(set, v);
   return set;
 }
 
