@@ -25,7 +25,7 @@ nsk::span<const std::byte> cpu_session::output_bytes(int i) const { return m->se
 void cpu_session::seed(std::uint64_t key, std::uint32_t first_row) { m->session.seed(key, first_row); }
 void cpu_session::run() { m->session.run(); }
 int cpu_session::step_count() const { return m->session.step_count(); }
-nsk::status cpu_session::set_batch(int rows) { return m->session.set_batch(rows); }
+nsk::status cpu_session::set_length(const char* name, int value) { return m->session.set_length(name, value); }
 int cpu_session::tile_count(int step) const { return m->session.tile_count(step); }
 void cpu_session::run_tile(int step, int tile, int lane) { m->session.run_tile(step, tile, lane); }
 void cpu_session::finish() { m->session.finish(); }

@@ -36,7 +36,7 @@ class cpu_session {
   void seed(std::uint64_t key, std::uint32_t first_row = 0);
   void run();
   int step_count() const;
-  nsk::status set_batch(int rows);
+  nsk::status set_length(const char* name, int value);
   int tile_count(int step) const;
   void run_tile(int step, int tile, int lane);
   void finish();

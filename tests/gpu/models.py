@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Models of the shared folder on Vulkan, converted without Winograd.
 
-  models.py PROGRAM permutations|networks|halves|barriers|order|validation|mesh
+  models.py PROGRAM permutations|networks|lengths|halves|barriers|order|validation|mesh
 PROGRAM is built from tests/gpu/models; its test case of that name runs on the folder that this script fills. Models of the folder public, as
 people ship them, are named and left out where the converter refuses them.
 """
@@ -12,7 +12,8 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "models" / "support"))
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1] / "models" / part) for part in ("support", "onnx")]
+import lengths  # noqa: E402
 from models import MODELS, REPOSITORY, SHAPES, SHARED, nsk  # noqa: E402
 
 TFLITE = {"face_landmark": "face/face_landmark.tflite", "selfie_segmentation": "face/selfie_segmentation.tflite",
@@ -60,9 +61,16 @@ def sources(mode):
     return [(p.name, p, options_of(names.get(p, p.name))) for p in paths]
 
 
+def with_lengths(folder):
+    """(name, path, options) of networks with lengths, which are written here."""
+    for network in (lengths.encoder, lengths.cached, lengths.crossed, lengths.sound, lengths.strided, lengths.recurrent, lengths.image, lengths.points):
+        path = pathlib.Path(folder) / f"{network.__name__}.onnx"
+        yield network.__name__, path, [o for name, text in network(path)[0].items() for o in ("--bound", f"{name}={text}")]
+
+
 def main(program, mode):
-    with tempfile.TemporaryDirectory() as folder:
-        found = sources(mode)
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as written:
+        found = list(with_lengths(written)) if mode == "lengths" else sources(mode)
         if not found:
             print(f"SKIPPED: no models in {SHARED} (NSK_MODELS)")
             return 0

@@ -66,10 +66,11 @@ struct distance {
 
 /// Calls f(byte offset in the arena) for every element of a tensor that is there.
 template <class F>
-void for_each_element(const nsk::tensor_info& t, F&& f) {
-  const nsk::tensor_view v = t.view(nullptr);
+void for_each_element(const nsk::tensor_info& t, F&& f, nsk::length_values lengths = nullptr) {
+  if (t.elements(lengths) == 0) return;
+  const nsk::tensor_view v = t.view(nullptr, lengths);
   std::int32_t index[nsk::max_rank] = {};
-  const auto base = static_cast<std::ptrdiff_t>(t.buffer_offset() + t.offset());
+  const auto base = static_cast<std::ptrdiff_t>(t.buffer_offset() + t.offset(lengths));
   for (;;) {
     std::ptrdiff_t at = 0;
     for (int d = 0; d < v.rank; ++d) at += index[d] * v.stride[d];
@@ -82,7 +83,8 @@ void for_each_element(const nsk::tensor_info& t, F&& f) {
 
 /// How far a tensor is from another: numbers where they are floats; elements of other types are equal, or infinitely
 /// far from each other.
-inline distance distance_of(const nsk::tensor_info& t, const std::byte* wanted, const std::byte* got) {
+inline distance distance_of(const nsk::tensor_info& t, const std::byte* wanted, const std::byte* got,
+                            nsk::length_values lengths = nullptr) {
   distance d;
   const auto size = static_cast<std::size_t>(nsk::size_of(t.type()));
   const auto number = [](const std::byte* at) {
@@ -90,14 +92,17 @@ inline distance distance_of(const nsk::tensor_info& t, const std::byte* wanted, 
     std::memcpy(&x, at, sizeof x);
     return static_cast<double>(x);
   };
-  for_each_element(t, [&](std::ptrdiff_t at) {
-    if (t.type() == nsk::dtype::float32)
-      d.add(number(wanted + at), number(got + at));
-    else if (std::memcmp(wanted + at, got + at, size) != 0)
-      d.difference = INFINITY;
-    else
-      d.largest = 1;
-  });
+  for_each_element(
+      t,
+      [&](std::ptrdiff_t at) {
+        if (t.type() == nsk::dtype::float32)
+          d.add(number(wanted + at), number(got + at));
+        else if (std::memcmp(wanted + at, got + at, size) != 0)
+          d.difference = INFINITY;
+        else
+          d.largest = 1;
+      },
+      lengths);
   return d;
 }
 
@@ -210,7 +215,8 @@ class both {
     const aligned_bytes got = device_arena();
     distance worst;
     for (int i = 0; i < m_cpu.output_count(); ++i) {
-      const distance d = distance_of(m_cpu.output_info(i).tensor(), m_memory.data(), got.data());
+      const distance d =
+          distance_of(m_cpu.output_info(i).tensor(), m_memory.data(), got.data(), plan().settings().lengths());
       if (i == 0 || d.relative() > worst.relative()) worst = d;
     }
     return worst;

@@ -62,6 +62,10 @@ class tensor_info {
   std::uint64_t buffer_offset() const { return m_buffer->offset(); }
   std::uint64_t buffer_bytes() const { return m_buffer->bytes(); }
   std::uint64_t offset() const { return m_tensor->offset(); }
+  std::uint64_t offset(length_values lengths) const {
+    tensor_view v;
+    return lengths ? static_cast<std::uint64_t>(follow(v, lengths)) : offset();
+  }
   /// First and last step that need the buffer.
   int first_step() const { return static_cast<int>(m_buffer->first_step()); }
   int last_step() const { return static_cast<int>(m_buffer->last_step()); }

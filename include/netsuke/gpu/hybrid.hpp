@@ -60,11 +60,17 @@ status run_cpu(const plan& p, int i, Session& cpu, span<std::byte> memory, span<
   if (i < 0 || i >= p.cpu_part_count()) return {status_code::bad_range, status_place::part, i};
   const cpu_part_view part = p.cpu_part(i);
   const variant_view& v = p.variant();
-  const int rows = p.settings().rows;
+  const plan_settings& how = p.settings();
   if (cpu.step_count() != v.step_count() || memory.size() < v.required_bytes(1)) return status_code::bad_gpu_buffer;
   if (read_back.size() < part.read_back_bytes() || upload.size() < part.upload_bytes())
     return status_code::bad_gpu_buffer;
-  if (v.batch() > 0 && !cpu.set_batch(rows > 0 ? rows : v.batch())) return {status_code::rows_out_of_range, rows};
+  if (v.batch() > 0 && !cpu.set_length("batch", how.rows > 0 ? how.rows : v.batch()))
+    return {status_code::rows_out_of_range, how.rows};
+  for (int k = 0; k < v.length_count(); ++k) {
+    const length_view l = v.length(k);
+    const std::int32_t value = how.chooses_lengths ? how.chosen_lengths[k] : l.bound();
+    if (l.is_chosen() && !cpu.set_length(l.name(), value)) return {status_code::length_out_of_range, value};
+  }
   impl::for_each_range(part.read_back, [&](std::size_t arena, std::size_t at, std::size_t bytes) {
     std::memcpy(memory.data() + arena, read_back.data() + at, bytes);
   });

@@ -64,6 +64,7 @@ NSK_COLD inline lowering_result lower_steps(const variant_view& v, dispatch_writ
   };
   for (int i = 0; i < v.step_count(); ++i) {
     const int before = to.dispatches();
+    if (to.lengths() && v.step(i).does_nothing(to.lengths())) continue;
     if (reader_merged_with(v, i, to) >= 0) {
       end_part(i);
       continue;
@@ -166,7 +167,7 @@ class plan {
     p.m_pipelines = write.pipelines();
     p.m_part_count = write.parts();
     for (int i = 0; i < p.m_pipelines; ++i) p.m_keys[i] = write.pipeline_keys()[i];
-    impl::place_barriers(v, p.m_records, p.m_inference);
+    impl::place_barriers(v, how.choosing_lengths(), p.m_records, p.m_inference);
     made = p;
     return {};
   }

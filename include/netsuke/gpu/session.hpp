@@ -18,8 +18,8 @@
 /// Several frames in flight: one session, whose lists run in the order in which they were recorded and share one arena,
 /// or one session per arena, whose lists may run in any order. Sessions may share plan, weights and device.
 ///
-/// Batches: a plan computes the number of rows that its settings name (plan_settings::rows). For another number make
-/// another plan and session: both may use the same weights and the same arena, in order.
+/// Batches and lengths: a plan computes the number of rows and the lengths that its settings name (plan_settings::rows,
+/// set_length). For others make another plan and session: both may use the same weights and the same arena, in order.
 ///
 /// Hybrid plans (plan_settings::hybrid) are recorded part by part, with the CPU's steps in between: gpu/hybrid.hpp.
 #include <netsuke/core/hide_macros.hpp>
@@ -123,7 +123,8 @@ class session {
     const int i = which.input_of(variant());
     if (i < 0 || i >= variant().input_count()) return {status_code::no_such_port, status_place::input, i};
     texture_constants c;
-    if (const status_code why = impl::set_texture_input(c, variant().input(i), width, height, how, blue_first, map);
+    if (const status_code why =
+            impl::set_texture_input(c, variant().input(i), lengths(), width, height, how, blue_first, map);
         why != status_code::ok)
       return {why, status_place::input, i};
     return record_texture(l, kernel::texture_to_tensor, c, from, texture{});
@@ -134,7 +135,7 @@ class session {
     const int i = which.output_of(variant());
     if (i < 0 || i >= variant().output_count()) return {status_code::no_such_port, status_place::output, i};
     texture_constants c;
-    if (const status_code why = impl::set_texture_output(c, variant().output(i), how, blue_first);
+    if (const status_code why = impl::set_texture_output(c, variant().output(i), lengths(), how, blue_first);
         why != status_code::ok)
       return {why, status_place::output, i};
     return record_texture(l, kernel::tensor_to_texture, c, texture{}, to);
@@ -146,10 +147,7 @@ class session {
     if (i < 0 || i >= variant().input_count()) return {status_code::no_such_port, status_place::input, i};
     const port_view port = variant().input(i);
     if (offset % 4 != 0) return {status_code::misaligned_offset, status_place::input, i};
-    m_device->barrier(l);
-    m_device->copy(l, from, offset, m_buffers.arena, impl::arena_offset(port),
-                   impl::copied_bytes(port, m_plan->settings().lengths()));
-    return {};
+    return copy(l, from, offset, m_buffers.arena, impl::arena_offset(port), impl::copied_bytes(port, lengths()));
   }
   gpu::status copy_output(list& l, port_key which, buffer to, std::size_t offset) {
     if (!m_status) return m_status;
@@ -157,10 +155,7 @@ class session {
     if (i < 0 || i >= variant().output_count()) return {status_code::no_such_port, status_place::output, i};
     const port_view port = variant().output(i);
     if (offset % 4 != 0) return {status_code::misaligned_offset, status_place::output, i};
-    m_device->barrier(l);
-    m_device->copy(l, m_buffers.arena, impl::arena_offset(port), to, offset,
-                   impl::copied_bytes(port, m_plan->settings().lengths()));
-    return {};
+    return copy(l, m_buffers.arena, impl::arena_offset(port), to, offset, impl::copied_bytes(port, lengths()));
   }
 
   // --- inference ---
@@ -263,6 +258,13 @@ class session {
 
  private:
   const variant_view& variant() const { return m_plan->variant(); }
+  length_values lengths() const { return m_plan->settings().lengths(); }
+  gpu::status copy(list& l, buffer from, std::size_t from_offset, buffer to, std::size_t to_offset, std::size_t bytes) {
+    if (bytes == 0) return {};  // a port without elements
+    m_device->barrier(l);
+    m_device->copy(l, from, from_offset, to, to_offset, bytes);
+    return {};
+  }
   std::uint64_t work_of(const dispatch_view& d) const {
     return nsk::impl::work_of(variant().step(d.step)) +
            (d.merged >= 0 ? nsk::impl::work_of(variant().step(d.merged)) : 0);

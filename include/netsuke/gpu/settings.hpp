@@ -6,10 +6,13 @@
 #include <cstdint>
 #include <netsuke/core/assert.hpp>
 #include <netsuke/core/span.hpp>
-#include <netsuke/format/length.hpp>
+#include <netsuke/format/impl/run_lengths.hpp>
 
 NSK_BEGIN
 namespace gpu {
+namespace impl {
+using nsk::impl::run_lengths;
+}
 
 /// Which kernel convolutions use: the one that fits their size, or, for tests, always the same. `direct` knows no size
 /// and no window when it is compiled.
@@ -40,8 +43,20 @@ struct plan_settings {
   /// needs more for an image has no shader.
   std::uint32_t max_winograd_bytes = std::uint32_t{32} << 20;
 
+  /// Lets the plan of `v` compute with a length of `value`, as nsk::session::set_length does; the others stay. A plan
+  /// has one value of each length: for another one make another plan.
+  NSK_COLD status set_length(const variant_view& v, const char* name, std::int32_t value) {
+    if (!chooses_lengths) chosen_lengths.reset(v);
+    chooses_lengths = true;
+    return chosen_lengths.set(v, name, value);
+  }
+  impl::run_lengths chosen_lengths{};  ///< set_length() writes it
+  bool chooses_lengths = false;
+
   /// The lengths of an inference. Valid as long as the settings.
-  length_values lengths() const { return rows > 0 ? &rows : nullptr; }
+  length_values lengths() const { return rows > 0 ? &rows : chosen_lengths.values(); }
+  /// Those that kernels are chosen by: a row of a batch has the same bits whatever the number of rows.
+  length_values choosing_lengths() const { return chosen_lengths.values(); }
 };
 
 }

@@ -18,7 +18,7 @@
 #include <netsuke/run/impl/requirements.hpp>
 #include <netsuke/run/impl/jobs.hpp>
 #include <netsuke/run/impl/lane.hpp>
-#include <netsuke/run/impl/run_lengths.hpp>
+#include <netsuke/run/impl/counted_lengths.hpp>
 #include <netsuke/run/impl/serial.hpp>
 #include <netsuke/run/impl/slices.hpp>
 #include <netsuke/run/impl/states.hpp>

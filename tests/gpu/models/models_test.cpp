@@ -147,6 +147,40 @@ TEST_CASE("networks: outputs equal the CPU within 2e-4 of the largest") {
   }
 }
 
+TEST_CASE("lengths: outputs equal the CPU within 2e-4 of the largest, at several values") {
+  if (!vulkan()) return;
+  for (const model_file& f : model_files()) {
+    CAPTURE(f.name);
+    const aligned_bytes bytes = f.bytes();
+    nsk::model model;
+    REQUIRE(nsk::open({bytes.data(), bytes.size()}, model));
+    const nsk::variant_view v = model.variant();
+    REQUIRE(v.length_count() > 0);
+    for (const int share : {0, 1, 2, 3}) {
+      CAPTURE(share);
+      gpu::plan_settings how = hybrid();
+      both<shared_pipelines<vulkan_device>> net(*vulkan());
+      std::vector<std::pair<const char*, int>> chosen;
+      for (int i = 0; i < v.length_count(); ++i) {
+        const nsk::length_view l = v.length(i);
+        if (!l.is_chosen()) continue;
+        const int steps = (l.bound() - l.minimum()) / l.step();
+        chosen.emplace_back(l.name(), l.minimum() + (share == 2 ? 1 : steps * share / 3) * l.step());
+        REQUIRE(how.set_length(v, l.name(), chosen.back().second));
+      }
+      REQUIRE(net.open(bytes, how) == "");
+      if (net.plan().cpu_part_count() > 0) continue;
+      for (const auto& [name, value] : chosen) REQUIRE(net.cpu().set_length(name, value));
+      net.fill_inputs(3);
+      const distance d = net.run();
+      CHECK(d.relative() <= 2e-4);
+      if (share == 1)
+        std::printf("%-12s %d dispatches, %.2g of %.3g\n", f.name.c_str(), net.plan().dispatch_count(), d.difference,
+                    d.largest);
+    }
+  }
+}
+
 TEST_CASE("halves: outputs equal the CPU within 2e-3 of the largest") {
   if (!vulkan()) return;
   for (const model_file& f : model_files()) {

@@ -46,7 +46,7 @@ TEST_CASE("a slice of 16-bit floats is where its shader writes it") {
   const cnn_sample sample = make_cnn();
   const half_plan half(sample.plan, true);
   const nsk::tensor_info right = half.model.variant().step(cnn_sample::copy_step).output();
-  const gpu::impl::access a = gpu::impl::access_of(right, true, true);
+  const gpu::impl::access a = gpu::impl::access_of(right, nullptr, true, true);
   CHECK(a.begin == static_cast<std::int64_t>(right.buffer_offset() + right.offset() / 2));
   CHECK(a.end == a.begin + (63 * 40 + 16) * 2);
   // The two slices still do not meet; what reads both waits for them.

@@ -92,9 +92,8 @@ void require_counts(runner& r, const variant_view& v, const std::vector<chosen_l
 
 /// Refuses a file that computes other bits with its lengths set than the file of those lengths, which is `fixed`, does.
 /// That has the ports with elements.
-void require_same_bits(runner& r, const model_file& file, const variant_source& v, const length_choice& values,
-                       const model_file& fixed, runner& alone, const std::map<std::string, array>& inputs) {
-  const variant_view all = file.view.variant(), one = fixed.view.variant();
+void require_same_bits(runner& r, const variant_view& all, const variant_source& v, const length_choice& values,
+                       const variant_view& one, runner& alone, const std::map<std::string, array>& inputs) {
   for (std::size_t i = 0; i < values.size(); ++i)
     if (!v.lengths[i].counted) r.set_length(v.lengths[i].name, static_cast<int>(values[i]));
   give_inputs(alone, one, inputs);
@@ -152,14 +151,21 @@ void require_short_lengths(const std::vector<chosen_length>& lengths, const mode
   }
 }
 
-/// What is compared with a file for some values of its lengths.
+/// What is compared with a variant of a file for some values of its lengths.
 class lengths_check {
  public:
-  lengths_check(const convert_options& o, const variant_source& v, const model_file& file, progress_line& progress,
-                conversion& result)
-      : m_options(o), m_source(v), m_file(file), m_progress(progress), m_result(result), m_lengths(v.lengths) {
+  lengths_check(const convert_options& o, const variant_source& v, const model_file& file, int variant,
+                progress_line& progress, conversion& result)
+      : m_options(o),
+        m_source(v),
+        m_file(file),
+        m_number(variant),
+        m_variant(file.view.variant(variant)),
+        m_progress(progress),
+        m_result(result),
+        m_lengths(v.lengths) {
     for (std::size_t i = 0; i < m_lengths.size(); ++i)  // the plan may have no result for fewer
-      m_lengths[i].minimum = file.view.variant().length(static_cast<int>(i)).minimum();
+      m_lengths[i].minimum = m_variant.length(static_cast<int>(i)).minimum();
   }
 
   /// The lengths with the limits that the file has.
@@ -170,9 +176,9 @@ class lengths_check {
     const graph g = without_empty_inputs(m_source.at(values).g);
     const model_file fixed = fixed_to(m_file, named(m_lengths, values), m_options.output);
     const auto alone = open(fixed), whole = open(m_file);
-    take(compare_on_random(g, fixed.view, *alone, m_result.random, {}, tell(), 0, sampled()));
-    require_same_bits(*whole, m_file, m_source, values, fixed, *alone,
-                      random_inputs(g, fixed.view, m_result.random, 0));
+    take(compare_on_random(g, fixed.view, *alone, m_result.random, {}, tell(), m_number, sampled()));
+    require_same_bits(*whole, m_variant, m_source, values, fixed.view.variant(m_number), *alone,
+                      random_inputs(g, fixed.view, m_result.random, m_number));
   }
 
   /// Compares runs whose steps count lengths: on inputs as they come, and on those that choose nothing. The others are
@@ -200,7 +206,8 @@ class lengths_check {
     random_choice random = m_result.random;
     for (;;) {
       try {
-        return take(compare(g, fixed.view, *alone, random_inputs(g, fixed.view, random, 0), tell(), 0, sampled()));
+        return take(compare(g, fixed.view, *alone, random_inputs(g, fixed.view, random, m_number), tell(), m_number,
+                            sampled()));
       } catch (const error& e) {
         if (e.code != exit_code::refused) throw;
         if (++random.attempt == max_counting_attempts) throw undefined_result(e.what());
@@ -209,8 +216,8 @@ class lengths_check {
   }
 
  private:
-  static std::unique_ptr<runner> open(const model_file& f) {
-    return choose_engine("").open(f.bytes.data(), f.bytes.size(), 1, 0);
+  std::unique_ptr<runner> open(const model_file& f) const {
+    return choose_engine("").open(f.bytes.data(), f.bytes.size(), 1, m_number);
   }
   std::function<void(const std::string&)> tell() const {
     return [this](const std::string& what) { m_progress.show(what); };
@@ -222,9 +229,8 @@ class lengths_check {
   }
   /// The file of the chosen lengths among `values`, for the shapes of its inputs.
   model_file shape_of_inputs(length_choice values) const {
-    const variant_view v = m_file.view.variant();
     for (std::size_t i = 0; i < values.size(); ++i)
-      if (m_lengths[i].counted) values[i] = std::max(v.length(static_cast<int>(i)).minimum(), 1);
+      if (m_lengths[i].counted) values[i] = std::max(m_variant.length(static_cast<int>(i)).minimum(), 1);
     return fixed_to(m_file, named(m_lengths, values), m_options.output);
   }
   void choose(runner& r, const length_choice& values) const {
@@ -235,32 +241,36 @@ class lengths_check {
     m_counted.insert(network.values);
     const auto whole = open(m_file);
     choose(*whole, network.values);
-    take(compare(without_empty_inputs(network.g), m_file.view, *whole, network.inputs, tell(), 0, sampled()));
-    require_counts(*whole, m_file.view.variant(), m_lengths, network.values);
+    take(compare(without_empty_inputs(network.g), m_file.view, *whole, network.inputs, tell(), m_number, sampled()));
+    require_counts(*whole, m_variant, m_lengths, network.values);
     if (std::find(network.values.begin(), network.values.end(), 0) != network.values.end()) return;
     const model_file fixed = fixed_to(m_file, named(m_lengths, network.values), m_options.output);
-    require_same_bits(*whole, m_file, m_source, network.values, fixed, *open(fixed), network.inputs);
+    require_same_bits(*whole, m_variant, m_source, network.values, fixed.view.variant(m_number), *open(fixed),
+                      network.inputs);
   }
 
   const convert_options& m_options;
   const variant_source& m_source;
   const model_file& m_file;
+  int m_number;
+  variant_view m_variant;
   progress_line& m_progress;
   conversion& m_result;
   std::vector<chosen_length> m_lengths;
   std::set<length_choice> m_counted;  ///< values that runs have counted
 };
 
-/// Compares a file with lengths with its source for some of their values.
-void check_lengths(const convert_options& o, const variant_source& v, const model_file& file, progress_line& progress,
-                   conversion& result) {
-  lengths_check check(o, v, file, progress, result);
+/// Compares a variant with lengths with its source for some of their values.
+void check_lengths(const convert_options& o, const variant_source& v, const model_file& file, int variant,
+                   progress_line& progress, conversion& result) {
+  lengths_check check(o, v, file, variant, progress, result);
   const bool counts = has_counted(v.lengths);
   const std::vector<length_choice> computed =
       computed_choices(check.lengths(), counts ? std::vector<length_choice>() : result.unknown_choices);
   for (const length_choice& values : computed) counts ? check.compare_counting(values) : check.compare_at(values);
   for (const length_choice& values : counts ? result.unknown_choices : std::vector<length_choice>())
     check.compare_first_results(values);
+  if (variant > 0) return;
   result.report["notes"].push_back("computed at " + std::to_string(computed.size() + 1) + " values of the lengths");
 }
 
@@ -279,7 +289,8 @@ void check_conversion(const convert_options& o, const std::vector<variant_source
       if (!result.comparison || found.prevails_over(*result.comparison, conversion_tolerance))
         result.comparison = std::move(found);
     }
-    if (variants.size() == 1 && !variants[0].lengths.empty()) check_lengths(o, variants[0], file, progress, result);
+    for (int variant = 0; !variants[0].lengths.empty() && variant < file.view.variant_count(); ++variant)
+      check_lengths(o, variants[0], file, variant, progress, result);
   } catch (const undefined_result& e) {
     if (o.check) throw;
     result.comparison.reset();

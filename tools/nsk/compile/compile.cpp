@@ -115,6 +115,14 @@ plan plan_for_cpu(program p, const variant_source& v, const lower_options& lower
   return layout;
 }
 
+/// Lowers a program for GPUs, which have no kernels on bytes.
+plan plan_for_gpu(const program& p, const variant_source& v, const lower_options& lowering,
+                  const compile_options& options) {
+  const graph* const bounds = v.lengths.empty() ? nullptr : &v.g;
+  const program own = computes_bytes(p) ? program_of(v, byte_kernels::absent, bounds) : p;
+  return v.lengths.empty() ? lowered(own, v, lowering, options) : plan_for_lengths(own, v, lowering, options);
+}
+
 /// Plans of all variants: those for CPUs first, so that a file without the others begins with the same constants.
 std::vector<named_plan> plans_of(const std::vector<variant_source>& variants, const lowerings& how,
                                  const compile_options& options) {
@@ -124,9 +132,7 @@ std::vector<named_plan> plans_of(const std::vector<variant_source>& variants, co
     plans.push_back({v.name, plan_for_cpu(p, v, how.cpu, options)});
     if (how.stops_branches && options.stops_branches) stop_branches(plans.back().layout);
     if (!options.gpu) continue;
-    plan gpu = computes_bytes(p) ? lowered(program_of(v, byte_kernels::absent), v, how.gpu, options)
-                                 : lowered(p, v, how.gpu, options);
-    gpu_plans.push_back({gpu_variant_of(v.name, variants.size()), std::move(gpu)});
+    gpu_plans.push_back({gpu_variant_of(v.name, variants.size()), plan_for_gpu(p, v, how.gpu, options)});
     gpu_plans.back().layout.gpu = true;
   }
   std::move(gpu_plans.begin(), gpu_plans.end(), std::back_inserter(plans));

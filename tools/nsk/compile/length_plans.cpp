@@ -171,8 +171,8 @@ class length_plans {
   }
 
   plan plan_of(const variant_source& v, value_borders& borders) const {
-    program p = program_of(v, byte_kernels::present, &m_variant.g);
-    read_before_shuffles(p);
+    program p = program_of(v, m_lowering.gpu ? byte_kernels::absent : byte_kernels::present, &m_variant.g);
+    if (!m_lowering.gpu) read_before_shuffles(p);
     packed_weights packed(m_program, m_packed);
     plan layout = lower(p, m_lowering, &borders, &packed);
     share_constants(layout, m_bounds);

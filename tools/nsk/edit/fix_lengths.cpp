@@ -2,7 +2,7 @@
 // A file with lengths as the file of one of their values.
 #include <algorithm>
 #include <cmath>
-#include <netsuke/run/impl/run_lengths.hpp>
+#include <netsuke/format/impl/run_lengths.hpp>
 #include "edit/parts.hpp"
 #include "edit/table.hpp"
 #include "errors.hpp"

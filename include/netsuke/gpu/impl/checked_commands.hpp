@@ -63,7 +63,8 @@ struct command {
   bool any(F&& f) const {
     if (f(weights, access_of_range(weights_bytes))) return true;
     if (!record) return f(arena, access_of_range(arena_bytes));
-    return any_access(plan->variant(), *record, [&](const access& a) { return f(arena, a); });
+    return any_access(plan->variant(), plan->settings().choosing_lengths(), *record,
+                      [&](const access& a) { return f(arena, a); });
   }
 
  private:

@@ -142,9 +142,10 @@ struct half_operands {
 };
 
 /// Of a window operator whose channels are cut into `groups`.
-inline operand_set window_halves(const step_view& s, const image_place& x, const image_place& y, const image_place& r,
-                                 int residual, int groups) {
-  const std::int32_t in = s.input(0).view(nullptr).length(0), out = s.output().view(nullptr).length(0);
+inline operand_set window_halves(const step_view& s, length_values lengths, const image_place& x, const image_place& y,
+                                 const image_place& r, int residual, int groups) {
+  const std::int32_t in = s.input(0).view(nullptr, lengths).length(0),
+                     out = s.output().view(nullptr, lengths).length(0);
   operand_set found = 0;
   if (x.aligned(2) && in % (2 * groups) == 0) found |= input_operand(0);
   if (y.aligned(2) && r.aligned(2) && out % (2 * groups) == 0)
@@ -152,7 +153,7 @@ inline operand_set window_halves(const step_view& s, const image_place& x, const
   return found;
 }
 inline operand_set window_halves(const step_view& s, const dispatch_writer& to, int residual, int groups = 1) {
-  return window_halves(s, place_of(s.input(0), to), place_of(s.output(), to),
+  return window_halves(s, to.choosing_lengths(), place_of(s.input(0), to), place_of(s.output(), to),
                        residual >= 0 ? place_of(s.input(residual), to) : image_place{}, residual, groups);
 }
 
@@ -180,7 +181,7 @@ template <>
 struct half_operands<op::mat_mul> {
   static operand_set of(const step_view& s, const dispatch_writer& to) {
     const int residual = s.epilogue().residual;
-    return window_halves(s, matrix_place_of(s.input(0), to), matrix_place_of(s.output(), to),
+    return window_halves(s, to.choosing_lengths(), matrix_place_of(s.input(0), to), matrix_place_of(s.output(), to),
                          residual >= 0 ? matrix_place_of(s.input(residual), to) : image_place{}, residual, 1);
   }
 };

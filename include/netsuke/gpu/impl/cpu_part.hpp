@@ -27,7 +27,7 @@ inline crossing crossing_of(const tensor_info& t, length_values lengths) {
   tensor_view v = t.view(nullptr, lengths);
   v.border = {};
   bool repeats;
-  const nsk::impl::region r = nsk::impl::region_of(v, static_cast<std::int64_t>(t.offset()), repeats);
+  const nsk::impl::region r = nsk::impl::region_of(v, static_cast<std::int64_t>(t.offset(lengths)), repeats);
   const std::uint64_t begin = t.buffer_offset() + static_cast<std::uint64_t>(r.base),
                       end = t.buffer_offset() + static_cast<std::uint64_t>(r.end());
   const std::uint64_t first = begin / 4 * 4, last = (end + 3) / 4 * 4;
@@ -58,7 +58,8 @@ void for_each_upload(const cpu_steps& s, F&& f) {
   for (int i = s.first; i < s.end; ++i) {
     const step_view step = s.variant.step(i);
     for (int o = 0; o < step.output_count(); ++o) {
-      if (step.output(o).last_step() >= s.end) f(crossing_of(step.output(o), s.lengths));
+      if (step.output(o).last_step() >= s.end && !step.output(o).is_empty(s.lengths))
+        f(crossing_of(step.output(o), s.lengths));
     }
   }
 }
@@ -70,7 +71,8 @@ void for_each_read_back(const cpu_steps& s, F&& f) {
     const step_view step = s.variant.step(i);
     for (int k = 0; k < step.input_count(); ++k) {
       const tensor_info t = step.input(k);
-      if (t.where() != storage::constant && !is_made_before(s, i, t)) f(crossing_of(t, s.lengths));
+      if (t.where() != storage::constant && !t.is_empty(s.lengths) && !is_made_before(s, i, t))
+        f(crossing_of(t, s.lengths));
     }
   }
   for_each_upload(s, [&](const crossing& w) {

@@ -27,14 +27,15 @@ inline nsk::impl::region words_of(const nsk::impl::region& r) {
   return words;
 }
 
-inline access access_of(const tensor_info& t, bool writes, bool half = false) {
+inline access access_of(const tensor_info& t, length_values lengths, bool writes, bool half = false) {
   access a;
   if (t.where() == storage::constant) return a;
-  tensor_view v = t.view(nullptr);
+  tensor_view v = t.view(nullptr, lengths);
+  const std::int64_t offset = static_cast<std::int64_t>(t.offset(lengths));
   v.border = {};
   bool repeats;
   if (half) v.type = dtype::float16;
-  a.region = nsk::impl::region_of(v, static_cast<std::int64_t>(half ? t.offset() / 2 : t.offset()), repeats);
+  a.region = nsk::impl::region_of(v, half ? offset / 2 : offset, repeats);
   if (size_of(t.type()) < word_bytes) a.region = words_of(a.region);
   a.buffer = t.buffer();
   a.writes = writes;
@@ -43,8 +44,8 @@ inline access access_of(const tensor_info& t, bool writes, bool half = false) {
   return a;
 }
 
-inline access access_of_input(const step_view& s, int i, operand_set halves) {
-  return access_of(s.input(i), false, i < set_inputs && (halves >> i & 1) != 0);
+inline access access_of_input(const step_view& s, length_values lengths, int i, operand_set halves) {
+  return access_of(s.input(i), lengths, false, i < set_inputs && (halves >> i & 1) != 0);
 }
 
 /// Where scratch begins: behind all buffers.
@@ -72,10 +73,10 @@ inline bool meet(const access& a, const access& b) {
 
 /// Calls f(access) for everything that a dispatch touches until one call returns true; returns whether one did.
 template <class F>
-bool any_access(const variant_view& v, const dispatch_record& r, F&& f) {
+bool any_access(const variant_view& v, length_values lengths, const dispatch_record& r, F&& f) {
   if (r.step < 0) {  // the end of an inference copies a state's next value into it
     const state_view state = v.state(-1 - r.step);
-    return f(access_of(state.next(), false)) || f(access_of(state.tensor(), true));
+    return f(access_of(state.next(), lengths, false)) || f(access_of(state.tensor(), lengths, true));
   }
   const bool reads = r.scratch_read.bytes > 0, writes = r.scratch_written.bytes > 0;
   if (f(access_of(v, r.scratch_read, false)) || f(access_of(v, r.scratch_written, true))) return true;
@@ -84,25 +85,26 @@ bool any_access(const variant_view& v, const dispatch_record& r, F&& f) {
   if (r.merged >= 0) {
     const step_view before = v.step(r.merged);
     for (int i = 0; i < before.input_count(); ++i) {
-      if (f(access_of_input(before, i, r.merged_halves))) return true;
+      if (f(access_of_input(before, lengths, i, r.merged_halves))) return true;
     }
   }
   // Input 0 behind a merged step is that one's output, which is not stored.
   for (int i = r.merged >= 0 ? 1 : 0; i < s.input_count(); ++i) {
-    if (f(access_of_input(s, i, r.halves))) return true;
+    if (f(access_of_input(s, lengths, i, r.halves))) return true;
   }
   if (writes) return false;  // the step's last dispatch writes its outputs
   for (int i = 0; i < s.output_count(); ++i) {
-    if (f(access_of(s.output(i), true, (r.halves & output_operand) != 0))) return true;
+    if (f(access_of(s.output(i), lengths, true, (r.halves & output_operand) != 0))) return true;
   }
   return false;
 }
 
 /// Whether two dispatches must keep their order, b behind a.
-inline bool in_conflict(const variant_view& v, const dispatch_record& a, const dispatch_record& b) {
+inline bool in_conflict(const variant_view& v, length_values lengths, const dispatch_record& a,
+                        const dispatch_record& b) {
   if (a.step == b.step && b.beside) return false;
-  return any_access(v, b, [&](const access& later) {
-    return any_access(v, a, [&](const access& earlier) { return meet(earlier, later); });
+  return any_access(v, lengths, b, [&](const access& later) {
+    return any_access(v, lengths, a, [&](const access& earlier) { return meet(earlier, later); });
   });
 }
 
@@ -111,7 +113,7 @@ inline constexpr int max_concurrent = 64;
 
 /// Sets the barrier bits of `count` dispatches: one before each that meets a dispatch since the last barrier. Parts of
 /// a hybrid plan begin with a barrier of their own.
-inline void place_barriers(const variant_view& v, dispatch_record* records, int count) {
+inline void place_barriers(const variant_view& v, length_values lengths, dispatch_record* records, int count) {
   int first = 0;
   for (int i = 0; i < count; ++i) {
     if (records[i].pipeline == dispatch_record::on_cpu) {
@@ -119,7 +121,7 @@ inline void place_barriers(const variant_view& v, dispatch_record* records, int 
       continue;
     }
     bool needed = i - first >= max_concurrent;
-    for (int k = first; k < i && !needed; ++k) needed = in_conflict(v, records[k], records[i]);
+    for (int k = first; k < i && !needed; ++k) needed = in_conflict(v, lengths, records[k], records[i]);
     records[i].barrier = needed;
     if (needed) first = i;
   }

@@ -20,7 +20,7 @@ class elementwise_operands {
     o.at = word_of(t, o.half, *m_to);
     o.given = true;
     o.constant = impl::is_constant(t);
-    o.offset = t.buffer_offset() + t.offset();
+    o.offset = t.buffer_offset() + t.offset(m_to->lengths());
   }
   /// The inputs of a step by number, -1 where there is none.
   void set(const step_view& s, int a, int b, int residual) {

@@ -53,7 +53,7 @@ template <>
 struct lowering<op::top_k> {
   static refusal lower(const step_view& s, dispatch_writer& to) {
     const top_k_params p = s.params<op::top_k>();
-    if (s.input(0).shape()[static_cast<std::size_t>(p.axis)] > max_ranked)
+    if (s.input(0).view(nullptr, to.choosing_lengths()).shape[p.axis] > max_ranked)
       return "its lines are longer than 16384: the CPU sorts them sooner";
     rank_constants c;
     if (const refusal why = set_ranked_lines(c, s, p.axis, to)) return why;

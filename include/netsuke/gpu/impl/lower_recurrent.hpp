@@ -30,16 +30,17 @@ inline std::uint32_t recurrent_flags(const step_view& s, const recurrent_params&
 /// Sets offsets and strides of one direction of x, y, h and c.
 inline void set_recurrent_places(recurrent_constants& c, const step_view& s, const recurrent_inputs& in, int direction,
                                  const dispatch_writer& to) {
+  const auto view = [&](const tensor_info& t) { return t.view(nullptr, to.lengths()); };
   const auto at = [&](const tensor_info& t, int dimension) {
-    return word_of(t, to) + word(t.view(nullptr).stride[dimension] * direction);
+    return word_of(t, to) + word(view(t).stride[dimension] * direction);
   };
-  const tensor_view x = s.input(0).view(nullptr), y = s.output().view(nullptr), h = s.input(2).view(nullptr);
+  const tensor_view x = view(s.input(0)), y = view(s.output()), h = view(s.input(2));
   c.x = at(s.input(0), 2), c.x_row = word(x.stride[0]), c.x_time = word(x.stride[1]);
   c.y = at(s.output(), 2), c.y_row = word(y.stride[0]), c.y_time = word(y.stride[1]);
   c.h = at(s.input(2), 1), c.h_row = word(h.stride[0]);
   if (in.initial_c >= 0) {
     c.c = at(s.input(in.initial_c), 1);
-    c.c_row = word(s.input(in.initial_c).view(nullptr).stride[0]);
+    c.c_row = word(view(s.input(in.initial_c)).stride[0]);
   }
   if (in.peephole >= 0)
     c.peephole = word_of(s.input(in.peephole), to) + 3 * c.hidden * static_cast<unsigned>(direction);
@@ -50,7 +51,7 @@ template <>
 struct lowering<op::recurrent> {
   static refusal lower(const step_view& s, dispatch_writer& to) {
     const recurrent_params p = s.params<op::recurrent>();
-    const tensor_view x = s.input(0).view(nullptr, to.lengths()), y = s.output().view(nullptr);
+    const tensor_view x = s.input(0).view(nullptr, to.lengths()), y = s.output().view(nullptr, to.lengths());
     if (y.shape[3] > max_hidden) return "it has more than 672 hidden elements: they do not fit into group memory";
     if (is_constant(s.input(0))) return "its input is a constant";
     for (int direction = 0; direction < x.shape[2]; ++direction) {

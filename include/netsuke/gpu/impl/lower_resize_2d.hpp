@@ -13,6 +13,9 @@ struct lowering<op::resize_2d> {
     if (const refusal why = check_window(s, {})) return why;
     const resize_2d_params p = s.params<op::resize_2d>();
     const length_values lengths = to.lengths();
+    const tensor_view bounds = s.input(0).view(nullptr), in = s.input(0).view(nullptr, lengths);
+    if (in.length(2) != bounds.length(2) || in.length(1) != bounds.length(1))
+      return "its tables are made for the largest image";
     const image_place x = place_of(s.input(0), to), y = place_of(s.output(), to);
     const tensor_view out = s.output().view(nullptr, lengths);
     resize_2d_constants c;

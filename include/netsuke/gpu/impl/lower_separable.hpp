@@ -11,17 +11,20 @@ NSK_BEGIN
 namespace gpu::impl {
 
 /// Whether two tensors have the same elements at the same places.
-inline bool are_the_same(const tensor_info& a, const tensor_info& b) {
-  bool same = a.buffer() == b.buffer() && a.offset() == b.offset() && a.type() == b.type() && a.rank() == b.rank();
-  for (std::size_t d = 0; same && d < a.shape().size(); ++d)
-    same = a.shape()[d] == b.shape()[d] && a.strides()[d] == b.strides()[d];
+inline bool are_the_same(const tensor_info& a, const tensor_info& b, length_values lengths) {
+  const tensor_view x = a.view(nullptr, lengths), y = b.view(nullptr, lengths);
+  bool same =
+      a.buffer() == b.buffer() && a.offset(lengths) == b.offset(lengths) && x.type == y.type && x.rank == y.rank;
+  for (int d = 0; same && d < x.rank; ++d) same = x.shape[d] == y.shape[d] && x.stride[d] == y.stride[d];
   return same;
 }
 
 /// A depthwise convolution and a 1 x 1 convolution behind it.
 struct separable_steps {
   step_view depthwise, pointwise;
-  separable_steps(const variant_view& v, int i, int k) : depthwise(v.step(i)), pointwise(v.step(k)) {}
+  length_values lengths;  ///< by which the pair is chosen
+  separable_steps(const variant_view& v, int i, int k, length_values chosen)
+      : depthwise(v.step(i)), pointwise(v.step(k)), lengths(chosen) {}
 
   tensor_info between() const { return depthwise.output(); }
 
@@ -30,16 +33,16 @@ struct separable_steps {
     if (depthwise.op() != op::depthwise_conv_2d || pointwise.op() != op::conv_2d) return false;
     const tensor_info t = between();
     const bool alone = t.where() == storage::arena && t.first_step() == depthwise.index() &&
-                       t.last_step() == pointwise.index() && are_the_same(t, pointwise.input(0));
+                       t.last_step() == pointwise.index() && are_the_same(t, pointwise.input(0), lengths);
     return alone && depthwise.epilogue().residual < 0 && is_no_other_operand(t) && reads_pixels();
   }
   separable_shape shape(const dispatch_writer& to) const {
-    const tensor_view x = between().view(nullptr);
+    const tensor_view x = between().view(nullptr, lengths);
     separable_shape s;
     s.window = window_number(depthwise.params<op::depthwise_conv_2d>().w);
     s.lines = std::uint64_t{word(x.length(3))} * word(x.length(2));
     s.width = word(x.length(1)), s.channels = word(x.length(0));
-    s.outputs = word(pointwise.output().view(nullptr).length(0));
+    s.outputs = word(pointwise.output().view(nullptr, lengths).length(0));
     s.element_bytes = to.is_half(between()) ? 2 : 4;
     return s;
   }
@@ -54,7 +57,7 @@ struct separable_steps {
   }
   bool reads_pixels() const {
     const conv_2d_params p = pointwise.params<op::conv_2d>();
-    const tensor_view x = between().view(nullptr), y = pointwise.output().view(nullptr);
+    const tensor_view x = between().view(nullptr, lengths), y = pointwise.output().view(nullptr, lengths);
     const bool single = p.w.kernel_h == 1 && p.w.kernel_w == 1 && p.w.stride_h == 1 && p.w.stride_w == 1 &&
                         p.w.pad_top == 0 && p.w.pad_left == 0;
     return single && p.groups == 1 && p.algorithm == conv_algorithm::direct && x.length(1) == y.length(1) &&
@@ -76,7 +79,7 @@ inline void set_separable(const separable_steps& s, const dispatch_writer& to, d
   c.alpha0 = first.alpha, c.beta0 = first.beta;
   c.w = word_of(s.pointwise.input(1), to), c.slope = slope_of(s.pointwise, second, to);
   c.alpha = second.alpha, c.beta = second.beta;
-  const tensor_view x = in.view(nullptr), all = out.view(nullptr, lengths);
+  const tensor_view x = in.view(nullptr, lengths), all = out.view(nullptr, lengths);
   c.ih = word(x.length(2)), c.iw = word(x.length(1)), c.ic = word(x.length(0));
   c.oh = word(all.length(2)), c.ow = static_cast<std::uint32_t>(shape.padded_width()), c.oc = word(all.length(0));
   c.width = word(all.length(1));
@@ -107,7 +110,7 @@ inline bool touches_buffer(const step_view& s, const tensor_info& t) {
 /// Whether a step writes what `read` reads.
 inline bool writes_to(const step_view& s, const access& read, const dispatch_writer& to) {
   for (int i = 0; i < s.output_count(); ++i) {
-    if (meet(read, access_of(s.output(i), true, to.is_half(s.output(i))))) return true;
+    if (meet(read, access_of(s.output(i), to.choosing_lengths(), true, to.is_half(s.output(i))))) return true;
   }
   return false;
 }
@@ -117,7 +120,7 @@ inline bool writes_to(const step_view& s, const access& read, const dispatch_wri
 /// others. All of them run on the device.
 inline bool can_wait(const variant_view& v, const separable_steps& s, const dispatch_writer& to) {
   const tensor_info in = s.depthwise.input(0);
-  const access read = access_of(in, false, to.is_half(in));
+  const access read = access_of(in, to.choosing_lengths(), false, to.is_half(in));
   const int first = s.depthwise.index(), last = s.pointwise.index();
   dispatch_writer counting(to.settings());
   for (int i = first; i <= last; ++i) {
@@ -148,7 +151,7 @@ inline bool are_merged(const variant_view& v, int depthwise, int pointwise, cons
   if (how.separable == merging::never || depthwise < 0 || pointwise >= v.step_count() || pointwise <= depthwise ||
       pointwise - depthwise > max_apart)
     return false;
-  const separable_steps s(v, depthwise, pointwise);
+  const separable_steps s(v, depthwise, pointwise, to.choosing_lengths());
   if (!s.are_a_pair()) return false;
   const bool pays = how.convolutions == conv_kernel::automatic && pays_to_merge(s.shape(to));
   return (how.separable == merging::always || pays) && can_merge(v, s, to);
@@ -172,7 +175,7 @@ inline int step_merged_into(const variant_view& v, int i, const dispatch_writer&
 inline refusal lower_separable(const variant_view& v, int depthwise, int pointwise, dispatch_writer& to) {
   draft d;
   separable_constants c;
-  set_separable(separable_steps(v, depthwise, pointwise), to, d, c);
+  set_separable(separable_steps(v, depthwise, pointwise, to.choosing_lengths()), to, d, c);
   to.merge_step(depthwise, halves_of_step(v.step(depthwise), to));
   return to.add(d);
 }

@@ -31,7 +31,8 @@ inline typed_operand as_bits(const tensor_info& t, const tensor_view& v) { retur
 
 /// Offset in elements of a tensor's own type.
 inline std::uint32_t element_of(const tensor_info& t, const dispatch_writer& to) {
-  return static_cast<std::uint32_t>((to.buffer_place(t) + t.offset()) / static_cast<unsigned>(size_of(t.type())));
+  return static_cast<std::uint32_t>((to.buffer_place(t) + t.offset(to.lengths())) /
+                                    static_cast<unsigned>(size_of(t.type())));
 }
 /// Whether the elements of a view follow each other without gaps, in order.
 inline bool is_dense(const tensor_view& v) {
@@ -167,7 +168,7 @@ struct lowering<op::gather> {
     // Indices have one dimension. They are read in the shape of the output, the same ones for all its other dimensions.
     tensor_view indices_as_output = s.output().view(nullptr, to.lengths());
     for (int d = 0; d < indices_as_output.rank; ++d) indices_as_output.stride[d] = 0;
-    indices_as_output.stride[axis] = s.input(1).view(nullptr).stride[0];
+    indices_as_output.stride[axis] = s.input(1).view(nullptr, to.lengths()).stride[0];
     return lower_gather(s, axis, indices_as_output, to);
   }
 };

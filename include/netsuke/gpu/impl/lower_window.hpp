@@ -104,7 +104,7 @@ inline void choose_conv_kernel(draft& d, const window_constants& c, const plan_s
 /// for 1024 threads, of 16 channels each or more. Asked of the whole batch, so that a row has the same sums whatever
 /// the number of rows.
 inline std::uint32_t slices_of(const window_constants& c, const tensor_info& output, const plan_settings& how) {
-  const std::uint64_t pixels = static_cast<std::uint64_t>(output.elements()) / c.oc;
+  const std::uint64_t pixels = static_cast<std::uint64_t>(output.elements(how.choosing_lengths())) / c.oc;
   const std::uint64_t threads = pixels * divided_up(c.oc, 4);
   const std::uint64_t depth = std::uint64_t{c.kernel & 0xffff} * (c.kernel >> 16) * c.ic;
   if (how.convolutions != conv_kernel::automatic || threads > 512 || depth < 256) return 1;
@@ -206,7 +206,7 @@ struct lowering<op::mat_mul> {
                e.residual >= 0 ? matrix_place_of(s.input(e.residual), to) : image_place{});
     c.ih = c.oh = 1;
     c.iw = c.ow = word(y.length(1));
-    c.ic = word(s.input(0).view(nullptr).length(0));
+    c.ic = word(s.input(0).view(nullptr, lengths).length(0));
     c.oc = word(y.length(0));
     c.count = word(std::int64_t{y.length(2)} * y.length(1));
     c.groups = 1;

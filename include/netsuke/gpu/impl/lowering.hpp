@@ -64,6 +64,7 @@ class dispatch_writer {
 
   const plan_settings& settings() const { return m_settings; }
   length_values lengths() const { return m_settings.lengths(); }
+  length_values choosing_lengths() const { return m_settings.choosing_lengths(); }
   int dispatches() const { return m_dispatches; }
   std::uint32_t words() const { return m_word_count; }
   int pipelines() const { return m_pipelines; }
@@ -176,11 +177,11 @@ class dispatch_writer {
 
 /// Word at which the element at index 0 is, in the arena or in the weights that are bound.
 inline std::uint32_t word_of(const tensor_info& t, const dispatch_writer& to) {
-  return static_cast<std::uint32_t>((to.buffer_place(t) + t.offset()) / 4);
+  return static_cast<std::uint32_t>((to.buffer_place(t) + t.offset(to.lengths())) / 4);
 }
 /// word_of() where the buffer may hold 16-bit floats: with `half` it counts those in place of words.
 inline std::uint32_t word_of(const tensor_info& t, bool half, const dispatch_writer& to) {
-  return half ? static_cast<std::uint32_t>((2 * to.buffer_place(t) + t.offset()) / 4) : word_of(t, to);
+  return half ? static_cast<std::uint32_t>((2 * to.buffer_place(t) + t.offset(to.lengths())) / 4) : word_of(t, to);
 }
 inline std::uint32_t slope_of(const step_view& s, const epilogue_params& e, const dispatch_writer& to) {
   return e.slope >= 0 ? word_of(s.input(e.slope), to) : 0;

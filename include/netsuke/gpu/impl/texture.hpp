@@ -22,11 +22,12 @@ inline constexpr std::uint32_t texture_blue_first = 8, texture_slanted = 16, tex
 inline channel_order order_of(const texture_constants& c) { return static_cast<channel_order>(c.flags & 7); }
 
 /// Sets the tensor's place and size; false where the port is no float32 image of one, with these channels.
-inline bool set_image_port(texture_constants& c, const port_view& p, channel_order order) {
-  const span<const std::int32_t> shape = p.shape();
-  const std::size_t n = shape.size();
+inline bool set_image_port(texture_constants& c, const port_view& p, length_values lengths, channel_order order) {
+  const tensor_view v = p.tensor().view(nullptr, lengths);
+  const std::int32_t* const shape = v.shape;
+  const int n = v.rank;
   if (p.type() != dtype::float32 || n < 3 || shape[n - 1] != channel_count(order)) return false;
-  if (p.elements() != std::int64_t{shape[n - 3]} * shape[n - 2] * shape[n - 1]) return false;
+  if (p.elements(lengths) != std::uint64_t{word(shape[n - 3])} * word(shape[n - 2]) * word(shape[n - 1])) return false;
   if (shape[n - 3] > max_side || shape[n - 2] > max_side) return false;
   c.y = static_cast<std::uint32_t>(arena_offset(p) / 4);
   c.size = pair(shape[n - 3], shape[n - 2]);
@@ -90,9 +91,10 @@ inline void set_shown(texture_constants& c, const image_impl::geometry& g, const
 }
 
 /// Sets what samples a texture into a port, by the geometry of nsk::image_to_tensor. One without texels shows the fill.
-inline status_code set_texture_input(texture_constants& c, const port_view& p, std::int32_t width, std::int32_t height,
-                                     const image_settings& how, bool blue_first, image_map* map) {
-  if (!set_image_port(c, p, how.order)) return status_code::not_an_image;
+inline status_code set_texture_input(texture_constants& c, const port_view& p, length_values lengths,
+                                     std::int32_t width, std::int32_t height, const image_settings& how,
+                                     bool blue_first, image_map* map) {
+  if (!set_image_port(c, p, lengths, how.order)) return status_code::not_an_image;
   if (width < 0 || height < 0 || width > max_side || height > max_side) return status_code::bad_range;
   const float_environment environment;
   static constexpr std::uint8_t somewhere = 0;  // geometry wants an image that has pixels
@@ -108,9 +110,9 @@ inline status_code set_texture_input(texture_constants& c, const port_view& p, s
   if (blue_first) c.flags |= texture_blue_first;
   return status_code::ok;
 }
-inline status_code set_texture_output(texture_constants& c, const port_view& p, const tensor_settings& how,
-                                      bool blue_first) {
-  if (!set_image_port(c, p, how.order)) return status_code::not_an_image;
+inline status_code set_texture_output(texture_constants& c, const port_view& p, length_values lengths,
+                                      const tensor_settings& how, bool blue_first) {
+  if (!set_image_port(c, p, lengths, how.order)) return status_code::not_an_image;
   if (how.alpha == image_alpha::keep && channel_count(how.order) != 4) return status_code::alpha_not_kept;
   set_scale(c, how.scale);
   if (blue_first) c.flags |= texture_blue_first;

@@ -4,7 +4,7 @@
 /// jobs.hpp, budget.hpp.
 #include <netsuke/core/hide_macros.hpp>
 #include <netsuke/run/impl/bound_step.hpp>
-#include <netsuke/run/impl/run_lengths.hpp>
+#include <netsuke/run/impl/counted_lengths.hpp>
 #include <netsuke/run/impl/serial.hpp>
 #include <netsuke/simd/float_env.hpp>
 
