@@ -142,8 +142,7 @@ std::vector<chosen_length> take_lengths(const graph& g, const source_options& o,
   }
   inputs.bounds = parse_bounds(others);
   if (lengths.empty()) return lengths;
-  if (o.batch != 0)
-    refuse("--bound " + lengths[0].name + " and --batch-max exclude each other. Leave one of them out");
+  if (o.batch != 0) refuse("--bound " + lengths[0].name + " and --batch-max exclude each other. Leave one of them out");
   return lengths;
 }
 
