@@ -84,7 +84,7 @@ struct state_link {
 /// A number of results that a node counts, and that shapes of the graph follow: the element of a value.
 struct counted_length {
   std::string name;  ///< of that value
-  std::int64_t maximum = 0;
+  std::int64_t minimum = 0, maximum = 0;
 };
 
 struct graph {

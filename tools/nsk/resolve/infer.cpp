@@ -258,7 +258,7 @@ void resolver::try_next(node n) {
 }
 
 void resolver::infer(node n) {
-  m_unroller.require_same_shapes(n);
+  if (m_unroller.select_rows(n)) return;
   m_texts.refuse_maps(n);
   if (m_sequences.replace(n) || m_texts.replace(n)) return;
   complete_linear_classifier(n);
@@ -271,7 +271,7 @@ void resolver::infer(node n) {
   if (reference::is_random(n)) n.attributes[reference::random_stream] = m_streams++;
   const bool chooses = bounded_rows::takes(n) && !m_folds.folds(n);
   if (chooses) m_bounded.bound(n);
-  if (chooses && m_counted) m_counted->take(n, m_bounded.asked_rows(n));
+  if (chooses && m_counted) m_counted->take(n, m_bounded.take_limits(n));
   const bool folds = fold(n) || (!m_counted && m_bounded.follow(n));
   if (m_counted) m_counted->note(n);
   if (m_lengths) m_lengths->look_at(n);

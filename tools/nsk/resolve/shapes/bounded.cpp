@@ -24,7 +24,7 @@ bool bounded_rows::takes(const node& n) {
 bool may_count(const graph& g) {
   return std::any_of(g.nodes.begin(), g.nodes.end(), [](const node& n) {
     const std::vector<const graph*> inside = graphs_inside(n);
-    return bounded_rows::takes(n) || n.op == "Loop" ||
+    return bounded_rows::takes(n) || n.op == "Loop" || n.op == "If" ||
            std::any_of(inside.begin(), inside.end(), [](const graph* i) { return may_count(*i); });
   });
 }
@@ -39,12 +39,15 @@ void bounded_rows::bound(node& n) {
   n.attributes[reference::suppression_bound] = rows;
 }
 
-std::int64_t bounded_rows::asked_rows(const node& n) {
-  const std::int64_t rows = n.integer(reference::suppression_bound, 0);
+row_limits bounded_rows::take_limits(node& n) {
+  const std::vector<std::int64_t> own = n.integers(row_limit);
+  row_limits limits{0, n.integer(reference::suppression_bound, 0)};
+  if (own.size() == 2) limits = {own[0], own[1]};
+  n.attributes.erase(row_limit);
   const auto given = n.gives(0) ? m_bounds.find(at(n.outputs[0]).name) : m_bounds.end();
-  if (given == m_bounds.end()) return rows;
+  if (given == m_bounds.end()) return limits;
   m_used.insert(given->first);
-  return std::min(rows, given->second);
+  return {std::min(limits.minimum, given->second), std::min(limits.maximum, given->second)};
 }
 
 /// 0 where operands are missing or do not fit.

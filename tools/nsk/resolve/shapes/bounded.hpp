@@ -15,8 +15,16 @@ namespace nsk::tool {
 /// Whether a graph, or one inside it, has an operator whose number of results can depend on values.
 bool may_count(const graph& g);
 
+/// How many rows a node can have.
+struct row_limits {
+  std::int64_t minimum = 0, maximum = 0;
+};
+
 class bounded_rows {
  public:
+  /// Attribute of a node whose rows have other limits than its inputs say: the smallest and the largest number.
+  static constexpr char row_limit[] = "nsk_row_limits";
+
   /// `bounds` says how many rows there can be at most, by the name of the output.
   bounded_rows(graph& g, node_placer& placer, const std::map<std::string, std::int64_t>& bounds)
       : m_graph(g), m_placer(placer), m_bounds(bounds), m_lengths(g) {}
@@ -26,8 +34,8 @@ class bounded_rows {
   static bool takes(const node& n);
   /// Gives the output of `n` its bound. Refuses a Range that has none.
   void bound(node& n);
-  /// The rows of a bounded node that are asked for, where those are fewer than there can be.
-  std::int64_t asked_rows(const node& n);
+  /// Takes the limits of a bounded node: those that its attribute has, and at most the rows that are asked for.
+  row_limits take_limits(node& n);
   /// Follows which axes of the results of `n`, whose shapes are known, have how many used elements
   /// (bounded/lengths.hpp). Returns whether all results became constants.
   bool follow(const node& n);

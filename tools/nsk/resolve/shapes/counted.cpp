@@ -26,21 +26,21 @@ std::vector<chosen_result> results_of(const node& n) {
 }
 
 /// The rows that are read of what `n` chooses. A number that is new becomes a length and an output.
-std::int64_t counted_rows::rows_of(const node& n, std::int64_t maximum) {
+std::int64_t counted_rows::rows_of(const node& n, const row_limits& limits) {
   const auto [known, is_new] = m_lengths.emplace(m_same.count_of(n), m_placer.at(n.outputs[0]).name + ".count");
   const std::string name = known->second;
   const auto given = m_values.find(name);
-  const std::int64_t rows = given == m_values.end() ? maximum : given->second;
-  if (rows > maximum) throw impossible_count(name, maximum);
-  if (is_new) m_graph.counted.push_back({name, maximum});
+  const std::int64_t rows = given == m_values.end() ? limits.maximum : given->second;
+  if (rows < limits.minimum || rows > limits.maximum) throw impossible_count(name, limits.maximum);
+  if (is_new) m_graph.counted.push_back({name, limits.minimum, limits.maximum});
   return rows;
 }
 
-void counted_rows::take(node& n, std::int64_t maximum) {
+void counted_rows::take(node& n, const row_limits& limits) {
   if (!n.has(reference::suppression_bound)) return;  // inference says what is wrong
   if (!n.gives(0)) n.outputs[0] = m_placer.new_value(n, "results");
   const std::size_t before = m_graph.counted.size();
-  const std::int64_t rows = rows_of(n, maximum);
+  const std::int64_t rows = rows_of(n, limits);
   n.attributes[reference::suppression_bound] = n.integer(reference::suppression_bound, 0) + 1;
   std::vector<node> behind;
   for (const auto& [output, axis] : results_of(n)) {

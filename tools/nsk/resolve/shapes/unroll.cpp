@@ -2,11 +2,13 @@
 #include "resolve/shapes/unroll.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "errors.hpp"
 #include "graph/cures.hpp"
 #include "graph/onnx_type.hpp"
 #include "reference/run_node.hpp"
+#include "resolve/shapes/bounded.hpp"
 
 namespace nsk::tool {
 namespace {
@@ -14,6 +16,18 @@ namespace {
 constexpr char same_shape_mark[] = "nsk_same_shape";   // attribute of a Where between the results of two branches
 constexpr char continuation[] = "nsk_next_iteration";  // operator behind the nodes of an iteration
 constexpr std::int64_t max_iterations = 4096;
+
+/// The axis along which two shapes differ, where that is one.
+std::optional<std::size_t> only_other_axis(const shape_t& a, const shape_t& b) {
+  std::optional<std::size_t> found;
+  if (a.size() != b.size()) return found;
+  for (std::size_t d = 0; d < a.size(); ++d) {
+    if (a[d] == b[d]) continue;
+    if (found) return {};
+    found = d;
+  }
+  return found;
+}
 
 std::shared_ptr<graph> body_of(const graph& g, const node& n) {
   const auto* body = n.find<std::shared_ptr<graph>>("body");
@@ -87,12 +101,43 @@ std::string unroller::options_that_choose() {
   return "";
 }
 
-void unroller::require_same_shapes(node& n) {
-  if (n.attributes.erase(same_shape_mark) == 0) return;
-  if (at(n.inputs[1]).shape != at(n.inputs[2]).shape || at(n.inputs[1]).type != at(n.inputs[2]).type)
+bool unroller::select_rows(node& n) {
+  if (n.attributes.erase(same_shape_mark) == 0) return false;
+  const value &a = at(n.inputs[1]), &b = at(n.inputs[2]);
+  if (a.shape == b.shape && a.type == b.type) return false;
+  const std::optional<std::size_t> axis = only_other_axis(a.shape, b.shape);
+  if (!m_counts || !axis || a.type != b.type)
     refuse(describe(m_graph, n) +
            ": the branches of an If give different shapes, and its condition is computed at run time. " +
            cure_that_decides(m_graph, n.inputs[0]));
+  place_chosen_rows(n, *axis);
+  return true;
+}
+
+/// The rows of both branches, one behind the other, of which those of one are taken.
+void unroller::place_chosen_rows(const node& n, std::size_t axis) {
+  const std::int64_t rows[] = {at(n.inputs[1]).shape[axis], at(n.inputs[2]).shape[axis]};
+  const value_id other = m_placer.new_value(n, "otherwise"), mask = m_placer.new_value(n, "mask"),
+                 both = m_placer.new_value(n, "both"),
+                 of_side[] = {m_placer.new_value(n, "then_rows"), m_placer.new_value(n, "else_rows")};
+  const auto along = static_cast<std::int64_t>(axis);
+  std::vector<node> nodes = {node_placer::helper(n, "Not", "otherwise", {n.inputs[0]}, other, {}, 1)};
+  for (const std::size_t side : {0, 1})
+    nodes.push_back(
+        node_placer::helper(n, "Expand", "mask_" + std::to_string(side),
+                            {side == 0 ? n.inputs[0] : other,
+                             m_placer.new_constant(n, "rows_" + std::to_string(side), make_ints({1}, {rows[side]}))},
+                            of_side[side], {}, 13));
+  nodes.push_back(
+      node_placer::helper(n, "Concat", "mask", {of_side[0], of_side[1]}, mask, {{"axis", std::int64_t{0}}}, 13));
+  nodes.push_back(node_placer::helper(n, "Concat", "both", {n.inputs[1], n.inputs[2]}, both, {{"axis", along}}, 13));
+  nodes.push_back(node_placer::helper(
+      n, "Compress", "rows", {both, mask}, n.outputs[0],
+      {{"axis", along},
+       {bounded_rows::row_limit, std::vector<std::int64_t>{std::min(rows[0], rows[1]), std::max(rows[0], rows[1])}}},
+      11));
+  std::reverse(nodes.begin(), nodes.end());
+  m_placer.place(std::move(nodes));
 }
 
 // Loop and Scan.

@@ -30,8 +30,10 @@ class unroller {
   static bool takes(const node& n);
   /// Puts what `n` computes in its place.
   void unroll(const node& n);
-  /// Refuses a selection between the branches of an If that give different shapes: broadcasting is not meant.
-  void require_same_shapes(node& n);
+  /// Whether `n` was a selection between branches of an If that give different numbers of rows, and others took its
+  /// place: where numbers of results are lengths, the rows of one branch are chosen. Refuses other differences, because
+  /// broadcasting is not meant.
+  bool select_rows(node& n);
   /// " --set size=VALUE" where the node that was taken last is in a branch that is computed, though perhaps not taken:
   /// the options that choose one branch. Empty elsewhere.
   std::string options_that_choose();
@@ -72,6 +74,7 @@ class unroller {
 
   void inline_branch(const node& n);
   void select_branch(const node& n);
+  void place_chosen_rows(const node& n, std::size_t axis);
   void forget_complete_selections();
   unrolling begin_loop(const node& n);
   unrolling begin_scan(const node& n);
