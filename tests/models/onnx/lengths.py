@@ -276,6 +276,26 @@ def short_lengths(folder):
     refused("a mean of nothing", REFUSED, "would compute from nothing", "convert", folder / "mean.onnx", "-o", folder / "no.nsk", "--bound", "rows=0..9")
 
 
+def fixed_rows(folder):
+    """An axis that the model fixes at one row may be a length: each row is what the model computes for it alone."""
+    net = Network(12)
+    x = net.reshape(net.input("x", [1, 4, 4, 2]), 1, -1, 2)  # literals of one row
+    net.save(folder / "rows.onnx", net.reshape(net.op("Softmax", net.dense(x, 2, 3), axis=1), -1, 16, 3))
+    must("convert", folder / "rows.onnx", "-o", folder / "rows.nsk", "--input", "x=rows,4,4,2", "--bound", "rows=0..4", "--quiet")
+    must("check", folder / "rows.onnx", folder / "rows.nsk")
+    session = plain_session(folder / "rows.onnx")
+    for rows in range(1, 5):
+        given = net.random.normal(0, 1, (rows, 4, 4, 2)).astype(np.float32)
+        np.save(folder / "x.npy", given)
+        must("run", folder / "rows.nsk", "--input", f"x={folder / 'x.npy'}", "--length", f"rows={rows}", "--output-dir", folder / "out")
+        got, wanted = next(iter((folder / "out").glob("reshape*.npy"))), [session.run(None, {"x": row[None]})[0] for row in given]
+        got, wanted = np.load(got), np.concatenate(wanted)
+        if got.shape != wanted.shape or error_of(got, wanted) > 1e-5:
+            failures.append(f"{rows} rows of a model that fixes one: {got.shape}, ONNX Runtime {wanted.shape}")
+    refused("another number than the model's", USAGE, "axis 1 has 4 in the model, not 5", "convert", folder / "rows.onnx", "-o", folder / "no.nsk",
+            "--input", "x=rows,5,4,2", "--bound", "rows=4")
+
+
 def refusals(folder):
     source, file = folder / "encoder.onnx", folder / "encoder.nsk"
     for text in ("0", "x", "5..3", "3..8/2", "8/0", "4..", "4/3"):
@@ -312,6 +332,7 @@ def main():
             for weights in ("fp16", "w8"):
                 compare(network, folder, "--weights", weights)
         short_lengths(folder)
+        fixed_rows(folder)
         refusals(folder)
     return told(failures)
 

@@ -32,7 +32,7 @@ std::map<std::string, std::size_t> axes_of(const graph& source, const std::strin
   for (const value_id id : source.inputs) {
     const value& v = source.at(id);
     for (std::size_t d = 0; d < v.symbols.size(); ++d) {
-      if (v.shape[d] >= 0 || v.symbols[d] != name) continue;
+      if (v.symbols[d] != name) continue;
       if (!axes.emplace(v.name, d).second)
         refuse("--stream " + name + ": input '" + v.name + "' has the samples along two axes. Name one of them " +
                "otherwise, as --input " + v.name + "=1,rows," + name);

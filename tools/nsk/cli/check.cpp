@@ -52,7 +52,7 @@ std::vector<std::string> chosen_outputs_of(const model& m, int variant) {
 input_options options_of(const graph& g, const model& m, const std::vector<std::string>& sets, int variant) {
   std::vector<std::string> bounds, constants;
   for (const auto& [name, count] : recorded(m, bound_key("")))
-    if (!has_axis(g, name)) bounds.push_back(name + "=" + count);
+    if (!has_axis(g, name) && m.variant(variant).find_length(name.c_str()) < 0) bounds.push_back(name + "=" + count);
   for (const auto& [name, how] : recorded(m, constant_key(""))) constants.push_back(name + "=" + how);
   const model_changes changes = recorded_changes(m);
   input_options result = parse_inputs({}, sets);

@@ -37,7 +37,7 @@ void require_open(const graph& g, const std::string& name, const input_options& 
 
 void require_axis(const graph& g, const std::string& name) {
   if (has_axis(g, name)) return;
-  const std::vector<std::string> axes = open_axes(g);
+  const std::vector<std::string> axes = named_axes(g);
   const value* first = g.inputs.empty() ? nullptr : &g.at(g.inputs[0]);
   if (!axes.empty() || first == nullptr)
     misuse("--stream names '" + name + "', which is no open axis of an input." + did_you_mean(name, axes) +
@@ -55,8 +55,9 @@ chunks::whole_source whole_of(const graph& source, const std::string& name, cons
   return [source = std::make_shared<const graph>(source), name, inputs, states, changes](std::int64_t samples) {
     chunks::whole_model m{*source, {}};
     m.g.declared.clear();  // the source's own lengths
-    set_axes(m.g, {{name, 1, samples, 1}}, {samples});
-    resolve(m.g, inputs);
+    input_options given = inputs;
+    set_axes(m.g, {{name, 1, samples, 1}}, {samples}, given.shapes);
+    resolve(m.g, given);
     apply_changes(m.g, changes);
     m.states = states_of(m.g, states);
     for (state_link& s : m.states) {
@@ -72,8 +73,9 @@ chunks::chunk_source chunk_of(const graph& source, const std::string& name, cons
                               const state_options& states) {
   return [source = std::make_shared<const graph>(source), name, inputs, states](std::int64_t samples) {
     chunks::whole_model m{*source, {}};
-    set_axes(m.g, {{name, 1, samples, 1}}, {samples});
-    resolve(m.g, inputs);
+    input_options given = inputs;
+    set_axes(m.g, {{name, 1, samples, 1}}, {samples}, given.shapes);
+    resolve(m.g, given);
     m.states = states_of(m.g, {states.given, true});
     return m;
   };
@@ -109,7 +111,7 @@ void take_chunks(const source_options& o, variant_source& v, input_options& inpu
   if (length.bound > length.minimum)
     v.lengths = {length};
   else
-    set_axes(v.g, {length}, {length.bound});
+    set_axes(v.g, {length}, {length.bound}, inputs.shapes);
 }
 
 void record_chunks(const source_options& o, std::map<std::string, std::string>& metadata) {
@@ -138,7 +140,7 @@ bool resolve_chunks(graph& g, const model& m, input_options inputs) {
     if (found == inputs.shapes.end()) continue;
     bool timed = false;
     for (std::size_t d = 0; d < v.shape.size() && d < v.symbols.size(); ++d) {
-      const bool here = v.shape[d] < 0 && v.symbols[d] == wanted.name;
+      const bool here = v.symbols[d] == wanted.name;
       if (here) samples = found->second[d];
       if (!here) v.shape[d] = found->second[d];
       timed |= here;

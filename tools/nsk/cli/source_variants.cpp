@@ -134,7 +134,7 @@ std::vector<chosen_length> take_lengths(const graph& g, const source_options& o,
   for (const auto& [name, text] : named_values("--bound", o.bounds, "NAME=COUNT")) {
     if (has_axis(g, name))
       lengths.push_back(parse_length(name, text));
-    else if (const std::vector<std::string> axes = open_axes(g); !axes.empty() && g.find(name) == no_value)
+    else if (const std::vector<std::string> axes = named_axes(g); !axes.empty() && g.find(name) == no_value)
       misuse("--bound names '" + name + "', which is no open axis of an input." + did_you_mean(name, axes) +
              " The model has " + quoted(axes) + ".");
     else
@@ -151,7 +151,7 @@ variant_source at_lengths(const graph& source, const std::vector<chosen_length>&
                           input_options inputs, const state_options& states, const model_changes& changes) {
   variant_source v{"", source};
   v.lengths = lengths;
-  set_axes(v.g, lengths, values);
+  set_axes(v.g, lengths, values, inputs.shapes);
   for (std::size_t i = 0; i < lengths.size(); ++i)
     if (lengths[i].counted) (*inputs.counts)[lengths[i].name] = values[i];
   try {
@@ -240,7 +240,7 @@ variant_source read_variant(const source_options& o, const wanted_variant& wante
     take_chunks(o, v, inputs, states, std::exchange(changes, {}));
   }
   const auto source = std::make_shared<const graph>(v.g);
-  if (!v.lengths.empty()) set_axes(v.g, v.lengths, bounds_of(v.lengths));
+  if (!v.lengths.empty()) set_axes(v.g, v.lengths, bounds_of(v.lengths), inputs.shapes);
   inputs.trusted = o.trusted;
   inputs.dequantize = o.dequantize;
   const bool fixed = o.batch != 0 && give_rows(v, inputs, o.batch);

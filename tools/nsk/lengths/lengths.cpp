@@ -26,6 +26,32 @@ bool take(const char*& at, const char* end, const std::string& text) {
   return true;
 }
 
+/// Names the axes of an input by an option, from `at` on.
+void name_axes_of(value& v, const std::string& option, std::size_t at) {
+  std::vector<std::string> names;
+  shape_t numbers;
+  while (at <= option.size()) {
+    const std::size_t comma = std::min(option.find(',', at), option.size());
+    const char *text = option.data() + at, *const end = option.data() + comma;
+    const std::int64_t length = take_number(text, end);
+    numbers.push_back(text == end && length > 0 ? length : -1);
+    names.push_back(numbers.back() > 0 ? "" : option.substr(at, comma - at));
+    at = comma + 1;
+  }
+  if (v.known_rank && v.shape.size() != numbers.size())
+    misuse("--input " + option + ": the input has " + std::to_string(v.shape.size()) + " axes.");
+  if (!v.known_rank) v.shape.assign(numbers.size(), -1);
+  for (std::size_t d = 0; d < numbers.size(); ++d) {
+    if (v.shape[d] >= 0 && numbers[d] >= 0 && v.shape[d] != numbers[d])
+      misuse("--input " + option + ": axis " + std::to_string(d) + " has " + std::to_string(v.shape[d]) +
+             " in the model, not " + std::to_string(numbers[d]) +
+             ". Write that, or a name, which --bound makes a length.");
+    if (v.shape[d] < 0) v.shape[d] = numbers[d];
+  }
+  v.symbols = names;
+  v.known_rank = true;
+}
+
 std::int64_t count_values(const chosen_length& l) { return (l.bound - l.minimum) / l.step + 1; }
 
 /// Values of one length, the bound first.
@@ -78,37 +104,20 @@ void name_axes(graph& g, const std::vector<std::string>& inputs) {
     const std::string name = option.substr(0, equals);
     const auto found = std::find_if(g.inputs.begin(), g.inputs.end(), [&](value_id v) { return g.at(v).name == name; });
     if (found == g.inputs.end()) misuse("--input " + option + ": the model has no input '" + name + "'.");
-    value& v = g.at(*found);
-    shape_t shape;
-    std::vector<std::string> symbols;
-    for (std::size_t at = equals + 1; at <= option.size();) {
-      const std::size_t comma = std::min(option.find(',', at), option.size());
-      const char *text = option.data() + at, *const end = option.data() + comma;
-      const std::int64_t length = take_number(text, end);
-      shape.push_back(text == end && length > 0 ? length : -1);
-      symbols.push_back(shape.back() > 0 ? "" : option.substr(at, comma - at));
-      at = comma + 1;
-    }
-    if (v.known_rank && v.shape.size() != shape.size())
-      misuse("--input " + option + ": the input has " + std::to_string(v.shape.size()) + " axes.");
-    v.shape = shape;
-    v.symbols = symbols;
-    v.known_rank = true;
+    name_axes_of(g.at(*found), option, equals + 1);
   }
 }
 
-std::vector<std::string> open_axes(const graph& g) {
+std::vector<std::string> named_axes(const graph& g) {
   std::set<std::string> names;
-  for (const value_id id : g.inputs) {
-    const value& v = g.at(id);
-    for (std::size_t d = 0; d < v.shape.size() && d < v.symbols.size(); ++d)
-      if (v.shape[d] < 0 && !v.symbols[d].empty()) names.insert(v.symbols[d]);
-  }
+  for (const value_id id : g.inputs)
+    for (const std::string& name : g.at(id).symbols)
+      if (!name.empty()) names.insert(name);
   return {names.begin(), names.end()};
 }
 
 bool has_axis(const graph& g, const std::string& name) {
-  const std::vector<std::string> names = open_axes(g);
+  const std::vector<std::string> names = named_axes(g);
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
@@ -116,19 +125,29 @@ bool has_counted(const std::vector<chosen_length>& lengths) {
   return std::any_of(lengths.begin(), lengths.end(), [](const chosen_length& l) { return l.counted; });
 }
 
-void set_axes(graph& g, const std::vector<chosen_length>& lengths, const length_choice& values) {
-  for (const value_id id : g.inputs) {
-    value& v = g.at(id);
-    for (std::size_t d = 0; d < v.shape.size() && d < v.symbols.size(); ++d)
-      for (std::size_t i = 0; i < lengths.size(); ++i)
-        if (v.shape[d] < 0 && v.symbols[d] == lengths[i].name) v.shape[d] = values[i];
-  }
-}
-
 int length_of_axis(const std::vector<chosen_length>& lengths, const value& input, std::size_t axis) {
   for (std::size_t i = 0; axis < input.symbols.size() && i < lengths.size(); ++i)
     if (!lengths[i].counted && input.symbols[axis] == lengths[i].name) return static_cast<int>(i);
   return -1;
+}
+
+void set_axes(graph& g, const std::vector<chosen_length>& lengths, const length_choice& values,
+              std::map<std::string, shape_t>& shapes) {
+  for (const value_id id : g.inputs) {
+    value& v = g.at(id);
+    shape_t shape = v.shape;
+    bool fixed = false;
+    for (std::size_t d = 0; d < v.shape.size(); ++d) {
+      const int i = length_of_axis(lengths, v, d);
+      if (i < 0) continue;
+      shape[d] = values[static_cast<std::size_t>(i)];
+      if (v.shape[d] < 0)
+        v.shape[d] = shape[d];
+      else
+        fixed = true;
+    }
+    if (fixed) shapes[v.name] = shape;
+  }
 }
 
 std::vector<length_choice> compared_choices(const std::vector<chosen_length>& lengths) {

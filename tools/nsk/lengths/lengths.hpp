@@ -26,21 +26,23 @@ length_choice bounds_of(const std::vector<chosen_length>& lengths);
 /// minimum the step is the smallest; 0 is one where it is given.
 chosen_length parse_length(const std::string& name, const std::string& text);
 
-/// Names axes of inputs: "NAME=1,tokens,64" makes axis 1 an open one that is called tokens. Options
-/// without commas are left out. Misuse: names of no input, and other numbers of axes.
+/// Names axes of inputs: "NAME=1,tokens,64" calls axis 1 tokens, whether the source leaves it open or fixes it. Options
+/// without commas are left out. Misuse: names of no input, other numbers of axes, and other numbers than the source's.
 void name_axes(graph& g, const std::vector<std::string>& inputs);
 
-/// Names of the open axes of inputs, each once.
-std::vector<std::string> open_axes(const graph& g);
+/// Names of axes of inputs, each once: of open ones, and of those that name_axes() named.
+std::vector<std::string> named_axes(const graph& g);
 
 /// Whether steps count any of the lengths.
 bool has_counted(const std::vector<chosen_length>& lengths);
 
-/// Whether an input has an open axis of this name.
+/// Whether an input has an axis of this name.
 bool has_axis(const graph& g, const std::string& name);
 
-/// Gives the open axes of inputs that are called as the lengths are their values.
-void set_axes(graph& g, const std::vector<chosen_length>& lengths, const length_choice& values);
+/// Gives the open axes of inputs that are called as the lengths are their values. Axes that the source fixes stay:
+/// `shapes` get those of their inputs, by name, so that rows and lengths are changed as --input NAME=SHAPE does it.
+void set_axes(graph& g, const std::vector<chosen_length>& lengths, const length_choice& values,
+              std::map<std::string, shape_t>& shapes);
 
 /// Whether an axis of an input is one of the lengths; which one, else -1.
 int length_of_axis(const std::vector<chosen_length>& lengths, const value& input, std::size_t axis);
