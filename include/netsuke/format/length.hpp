@@ -33,6 +33,11 @@ class length_view {
   std::int32_t step() const { return static_cast<std::int32_t>(m_length->step()); }
   /// Whether the lengths that it follows from are among the first `count`.
   bool follows_earlier(std::uint32_t count) const { return m_length->of() < count && m_length->also() <= count; }
+  /// Whether it is times * the length `of` + plus, of one length and undivided.
+  bool is_linear() const { return m_length->divide() == 1 && m_length->also() == 0; }
+  std::uint32_t of() const { return m_length->of(); }
+  std::int64_t times() const { return m_length->times(); }
+  std::int64_t plus() const { return m_length->plus(); }
   /// Which lengths it follows from, where each length before it has a set of those.
   std::uint32_t sources(const std::uint32_t* before) const {
     return before[m_length->of()] | (m_length->also() == 0 ? 0U : before[m_length->also() - 1]);

@@ -203,6 +203,55 @@ def strided(path):
         "sound": lambda n: net.random.normal(0, 1, (1, 2, n["samples"])).astype(np.float32)}
 
 
+def windows(path):
+    """Rows and columns of windows without padding, in steps: (h / 2 - 1)(w / 2 - 1)."""
+    net = Network(13)
+    x = net.op("MaxPool", net.input("x", [1, 3, "h", "w"]), kernel_shape=[3, 3], strides=[2, 2])
+    net.save(path, net.op("Sigmoid", x))
+    return {"h": "32..128/32", "w": "32..96/32"}, {"h": (32, 96, 128), "w": (32, 96)}, {"x": lambda c: net.random.normal(0, 1, (1, 3, c["h"], c["w"])).astype(np.float32)}
+
+
+def mirrored(path):
+    """Reflected edges of an image of any size, of which rows stand backwards."""
+    net = Network(14)
+    x = net.op("Pad", net.input("x", [1, 3, "h", "w"]), net.constant([0, 0, 4, 4] * 2, np.int64), mode="reflect")
+    net.save(path, net.op("Conv", x, net.weights(4, 3, 9, 9)))
+    return {"h": "16..24", "w": "16..24"}, {"h": (16, 19, 24), "w": (16, 23, 24)}, {"x": lambda c: net.random.normal(0, 1, (1, 3, c["h"], c["w"])).astype(np.float32)}
+
+
+def few(path):
+    """Four positions of a table of four, and one or two rows: few values, most of them short."""
+    net = Network(15)
+    x = net.input("x", ["b", "n", 4])
+    n = net.op("Shape", x, start=1, end=2)
+    place = net.op("Slice", net.weights(4, 4), net.constant([0], np.int64), n, net.constant([0], np.int64))
+    net.save(path, net.op("Add", x, place))
+    return {"b": "0..2", "n": "4"}, {"b": (1, 2), "n": (1, 2, 3, 4)}, {"x": lambda c: net.random.normal(0, 1, (c["b"], c["n"], 4)).astype(np.float32)}
+
+
+def by_four(path):
+    """Quotients of a length beside the number of its steps."""
+    net = Network(16)
+    net.save(path, net.op("MaxPool", net.input("x", [1, 3, "n"]), kernel_shape=[4], strides=[4]))
+    return {"n": "6..600/6"}, {"n": (6, 12, 18, 594, 600)}, {"x": lambda c: net.random.normal(0, 1, (1, 3, c["n"])).astype(np.float32)}
+
+
+def resized_rows(path):
+    """As many images as there are, also none, by sizes that are made of the shape."""
+    net = Network(17)
+    x = net.input("x", ["n", 3, 4, 4])
+    sizes = net.op("Concat", net.op("Shape", x, start=0, end=2), net.constant([8, 8], np.int64), axis=0)
+    net.save(path, net.op("Resize", x, "", "", sizes, mode="nearest"))
+    return {"n": "0..5"}, {"n": (1, 2, 5)}, {"x": lambda c: net.random.normal(0, 1, (c["n"], 3, 4, 4)).astype(np.float32)}
+
+
+def recurrent_rows(path):
+    """A recurrent layer over as many sequences as there are, also none."""
+    net = Network(18)
+    net.save(path, net.op("LSTM", net.input("x", [5, "b", 3]), net.weights(1, 32, 3), net.weights(1, 32, 8), hidden_size=8))
+    return {"b": "0..6"}, {"b": (1, 2, 6)}, {"x": lambda c: net.random.normal(0, 1, (5, c["b"], 3)).astype(np.float32)}
+
+
 def otherwise_at(value, path, columns=4):
     """A network that has another layer for one length."""
     net = Network(9)
@@ -326,7 +375,8 @@ def refusals(folder):
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        for network in (encoder, cached, crossed, sound, strided, recurrent, image, resized, standardised, summed, points):
+        for network in (encoder, cached, crossed, sound, strided, recurrent, image, resized, standardised, summed, points,
+                        windows, mirrored, few, by_four, resized_rows, recurrent_rows):
             compare(network, folder)
         for network in (encoder, cached, sound, recurrent):
             for weights in ("fp16", "w8"):

@@ -27,7 +27,7 @@ class Lines(Network):
     """Layers of [1, time, channels]."""
 
     LAYERS = ["dense", "attend", "normalise", "soft", "window", "stride", "valid", "reduce", "widen", "prepend", "twice", "cut", "pad", "recur", "mix", "sum",
-              "double", "pool", "choose", "reorder", "best", "position"]
+              "double", "pool", "choose", "reorder", "best", "position", "flip", "mirror"]
 
     def __init__(self, seed):
         super().__init__(seed)
@@ -94,6 +94,11 @@ class Lines(Network):
             self.minimum = max(self.minimum, 8)
             return self.windows(x, lambda y: self.op("MaxPool" if r.integers(2) else "AveragePool", y, kernel_shape=[3], strides=[int(r.choice([1, 2]))],
                                                      pads=[1, 1]))
+        if kind == "flip":
+            return self.op("Slice", x, *[self.constant([n], np.int64) for n in (-1, -(2**31), 1, -1)])
+        if kind == "mirror":
+            self.minimum = max(self.minimum, 8)
+            return self.op("Pad", x, self.constant([0, int(r.integers(0, 4)), 0, 0, int(r.integers(0, 4)), 0], np.int64), mode="reflect")
         if kind == "choose":
             return self.op("Where", self.op("Greater", x, self.constant(0.1)), x, self.op("Mul", x, self.constant(0.5)))
         if kind == "reorder":
@@ -123,7 +128,8 @@ class Lines(Network):
 class Images(Network):
     """Layers of [batch, channels, height, width], whose sizes are multiples of 8."""
 
-    LAYERS = ["conv", "conv", "down", "depthwise", "pool", "up", "skip", "squeeze", "function", "shuffle", "transposed", "dense", "norm", "groups", "blend", "standard"]
+    LAYERS = ["conv", "conv", "down", "depthwise", "pool", "up", "skip", "squeeze", "function", "shuffle", "transposed", "dense", "norm", "groups", "blend", "standard", "mirror",
+              "turn"]
 
     def __init__(self, seed):
         super().__init__(seed)
@@ -167,6 +173,15 @@ class Images(Network):
             x = self.op("Resize", x, "", self.constant([1, 1, factor, factor]), mode=mode, coordinate_transformation_mode=str(r.choice(["half_pixel", "asymmetric"])))
             self.depth += 0.01 if factor == 1.5 else 0  # no other value has this size
             return x if factor == 1.5 else self.op("MaxPool", x, kernel_shape=[2, 2], strides=[2, 2])
+        if kind == "mirror":  # and a window that takes the rows away again
+            pad = int(r.integers(1, 3))
+            self.channels = int(r.choice([4, 8]))
+            mirrored = self.op("Pad", x, self.constant([0, 0, pad, pad] * 2, np.int64), mode="reflect") if self.depth < 3 else x
+            pads = [0] * 4 if self.depth < 3 else [pad] * 4
+            return self.op("Conv", mirrored, self.weights(self.channels, c, 2 * pad + 1, 2 * pad + 1), self.weights(self.channels), pads=pads)
+        if kind == "turn":
+            axis = int(r.integers(1, 4))
+            return self.op("Slice", x, *[self.constant([n], np.int64) for n in (-1, -(2**31), axis, -1)])
         if kind == "standard":
             return self.op("InstanceNormalization", x, self.weights(c), self.weights(c))
         if kind == "dense":

@@ -217,7 +217,9 @@ bool resolves_at(const variant_source& v, std::size_t length, std::int64_t value
 void raise_counted_minima(variant_source& v) {
   for (std::size_t i = 0; i < v.lengths.size(); ++i) {
     chosen_length& l = v.lengths[i];
+    const std::int64_t smallest = l.minimum;
     while (l.counted && l.minimum < l.bound && !resolves_at(v, i, l.minimum)) ++l.minimum;
+    if (l.minimum > smallest) v.g.facts.warnings.push_back(no_result_below(l.name, l.minimum));
   }
 }
 

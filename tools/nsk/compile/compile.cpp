@@ -165,8 +165,7 @@ void describe_lengths(const variant_source& v, const plan& p, compiled_file& fil
   file.unknown_choices = p.unknown_choices;
   for (std::size_t i = 0; i < v.lengths.size(); ++i)
     if (p.lengths[i].minimum > v.lengths[i].minimum)
-      file.warnings.push_back("the file has no result where '" + v.lengths[i].name + "' is less than " +
-                              std::to_string(p.lengths[i].minimum) + ": a run raises the flag length_clamped then");
+      file.warnings.push_back(no_result_below(v.lengths[i].name, p.lengths[i].minimum));
   const std::int64_t count = count_choices(v.lengths), unknown = static_cast<std::int64_t>(p.unknown_choices.size());
   const std::string known = std::to_string(p.compared_choices - unknown) + " of " + std::to_string(count);
   if (p.compared_choices != count)

@@ -114,12 +114,16 @@ class length_plans {
   }
 
  private:
-  /// The variant for some values of the lengths; nothing where steps cannot count so.
+  /// The variant for some values of the lengths; nothing where steps cannot count so, or the model has nothing beyond
+  /// the bounds.
   std::optional<variant_source> source_at(const length_choice& values) const {
     try {
       return m_variant.at(values);
     } catch (const impossible_count&) {
       return {};
+    } catch (const error& e) {
+      if (e.code == exit_code::refused && !are_within(m_variant.lengths, values)) return {};
+      throw;
     }
   }
 

@@ -157,8 +157,10 @@ namespace {
 /// A tensor that would be shorter than nothing or begin before its buffer, null where there is none.
 const plan_tensor* negative_tensor(const plan& p, const std::vector<std::int64_t>& values) {
   for (const plan_tensor& t : p.tensors)
-    for (const plan_term& x : t.terms)
-      if (number_at(t, x.number, values) < 0) return &t;
+    for (const plan_term& x : t.terms) {
+      const bool is_stride = x.number >= impl::first_stride_number && x.number < impl::offset_number;
+      if (!is_stride && number_at(t, x.number, values) < 0) return &t;
+    }
   return nullptr;
 }
 

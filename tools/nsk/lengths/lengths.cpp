@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <initializer_list>
 #include <set>
 
 #include "errors.hpp"
@@ -53,6 +54,28 @@ void name_axes_of(value& v, const std::string& option, std::size_t at) {
 }
 
 std::int64_t count_values(const chosen_length& l) { return (l.bound - l.minimum) / l.step + 1; }
+
+/// Adds choices by which products of up to three lengths are told apart, whatever else is left out: with all sets of so
+/// many lengths a little below their bounds, where that has positions still, else beyond.
+void add_corners(const std::vector<chosen_length>& lengths, std::vector<length_choice>& choices) {
+  const auto add = [&](std::initializer_list<std::size_t> changed) {
+    length_choice c = bounds_of(lengths);
+    for (const std::size_t i : changed) {
+      const chosen_length& l = lengths[i];
+      const std::int64_t lower = l.bound - l.step;
+      c[i] = lower > 1 && lower >= l.minimum ? lower : l.bound + l.step;
+    }
+    if (std::find(choices.begin(), choices.end(), c) == choices.end()) choices.push_back(c);
+  };
+  constexpr std::size_t all_triples = 6;
+  for (std::size_t i = 0; i < lengths.size(); ++i) {
+    add({i});
+    for (std::size_t k = i + 1; k < lengths.size(); ++k) {
+      add({i, k});
+      for (std::size_t m = k + 1; m < lengths.size() && lengths.size() <= all_triples; ++m) add({i, k, m});
+    }
+  }
+}
 
 /// Values of one length, the bound first.
 std::vector<std::int64_t> compared_values(const chosen_length& l) {
@@ -168,6 +191,7 @@ std::vector<length_choice> compared_choices(const std::vector<chosen_length>& le
       c.push_back(values[i][(n * strides[i % 5] + n / 5 * i) % values[i].size()]);
     if (std::find(choices.begin(), choices.end(), c) == choices.end()) choices.push_back(c);
   }
+  add_corners(lengths, choices);
   return choices;
 }
 
@@ -191,6 +215,11 @@ length_choice choice_at(const std::vector<chosen_length>& lengths, std::int64_t 
     number /= count_values(l);
   }
   return values;
+}
+
+std::string no_result_below(const std::string& length, std::int64_t minimum) {
+  return "the file has no result where '" + length + "' is less than " + std::to_string(minimum) +
+         ": a run raises the flag length_clamped then";
 }
 
 std::string text_of(const std::vector<chosen_length>& lengths, const length_choice& values) {

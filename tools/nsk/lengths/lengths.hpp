@@ -60,6 +60,9 @@ std::int64_t count_choices(const std::vector<chosen_length>& lengths);
 /// One of them, by its number.
 length_choice choice_at(const std::vector<chosen_length>& lengths, std::int64_t number);
 
+/// Says that a file has no result for fewer.
+std::string no_result_below(const std::string& length, std::int64_t minimum);
+
 /// "tokens = 37, width = 64".
 std::string text_of(const std::vector<chosen_length>& lengths, const length_choice& values);
 

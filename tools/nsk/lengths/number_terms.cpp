@@ -192,31 +192,58 @@ std::optional<std::vector<plan_term>> number_terms::find_with_sums(const number_
 std::optional<std::vector<plan_term>> number_terms::find_quotient(const number_series& s) {
   constexpr std::int64_t max_divisor = 1024;
   if (m_lengths.size() == static_cast<std::size_t>(max_lengths)) return {};
+  for (std::size_t i = 0; i < m_chosen; ++i)
+    for (const int length : {m_variables[i], static_cast<int>(i)}) {  // the number of steps, or the length itself
+      const auto of = static_cast<std::size_t>(length);
+      if (const auto q = quotient_of(s, m_values[of], m_lengths[of].minimum, max_divisor))
+        return add_quotient(s, length, *q);
+    }
+  return {};
+}
+
+/// Products with these lengths.
+std::optional<std::vector<plan_term>> number_terms::find_with(const number_series& s,
+                                                              const std::vector<shorter_length>& shorter) {
+  if (m_lengths.size() + shorter.size() > static_cast<std::size_t>(max_lengths)) return {};
+  number_terms with_shorter = *this;
+  for (const shorter_length& l : shorter) with_shorter.add_follower(l.of, {-l.less, 1, l.times});
+  auto found = with_shorter.find_products(s);
+  if (found) *this = std::move(with_shorter);
+  return found;
+}
+
+/// Products of lengths that are shorter than others, as those of attention behind a Slice, or of the rows and columns
+/// of a window: written out, they would have negative terms.
+std::optional<std::vector<plan_term>> number_terms::find_shifted(const number_series& s) {
+  constexpr std::int64_t max_shift = 64;
   for (std::size_t i = 0; i < m_chosen; ++i) {
-    const auto of = static_cast<std::size_t>(m_variables[i]);
-    if (const auto q = quotient_of(s, m_values[of], m_lengths[of].minimum, max_divisor))
-      return add_quotient(s, m_variables[i], *q);
+    const plan_length l = m_lengths[static_cast<std::size_t>(m_variables[i])];
+    for (std::int64_t shift = 1; shift <= std::min(l.minimum, max_shift); ++shift)
+      if (auto found = find_with(s, {{m_variables[i], 1, shift}})) return found;
+  }
+  const std::vector<shorter_length> known = m_shorter;
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    if (auto found = find_with(s, {known[i]})) return found;
+    for (std::size_t k = i + 1; k < known.size(); ++k)
+      if (known[i].of != known[k].of)
+        if (auto found = find_with(s, {known[i], known[k]})) return found;
   }
   return {};
 }
 
-/// Products of a length that is shorter than a chosen one, as those of attention behind a Slice: written out, they
-/// would have negative terms.
-std::optional<std::vector<plan_term>> number_terms::find_shifted(const number_series& s) {
-  constexpr std::int64_t max_shift = 64;
-  if (m_lengths.size() == static_cast<std::size_t>(max_lengths)) return {};
-  for (std::size_t i = 0; i < m_chosen; ++i) {
-    const plan_length l = m_lengths[static_cast<std::size_t>(m_variables[i])];
-    for (std::int64_t shift = 1; shift <= std::min(l.minimum, max_shift); ++shift) {
-      number_terms with_shorter = *this;
-      with_shorter.add_follower(m_variables[i], {-shift, 1});
-      if (auto found = with_shorter.find_products(s)) {
-        *this = std::move(with_shorter);
-        return found;
-      }
-    }
-  }
-  return {};
+/// Notes a number that is a length, or a multiple of one, less some.
+void number_terms::note_shorter(const std::vector<plan_term>& terms) {
+  constexpr std::size_t max_known = 12;
+  constexpr std::int64_t max_times = 0xffff;  // of a length in a file
+  if (terms.size() != 2 || terms[0].a == none || terms[0].b != none || terms[1].a != none) return;
+  const std::int64_t grows = terms[0].coefficient, less = -terms[1].coefficient;
+  const bool whole = less % grows == 0;
+  const shorter_length found =
+      whole ? shorter_length{terms[0].a, 1, less / grows} : shorter_length{terms[0].a, grows, less};
+  const std::int64_t minimum = m_lengths[static_cast<std::size_t>(found.of)].minimum;
+  if (less > 0 && found.times <= max_times && found.times * minimum >= found.less && m_shorter.size() < max_known &&
+      std::find(m_shorter.begin(), m_shorter.end(), found) == m_shorter.end())
+    m_shorter.push_back(found);
 }
 
 std::vector<plan_term> number_terms::shortened(const std::vector<plan_term>& terms) const {
@@ -227,7 +254,7 @@ std::vector<plan_term> number_terms::shortened(const std::vector<plan_term>& ter
   for (std::size_t i = 0; i < m_lengths.size(); ++i) {
     const plan_length& l = m_lengths[i];
     const std::int64_t left = rest.coefficient - growing.coefficient * l.plus;
-    if (l.divide != 1 || l.also >= 0 || l.of != growing.a || l.plus >= 0 || left < 0) continue;
+    if (l.divide != 1 || l.times != 1 || l.also >= 0 || l.of != growing.a || l.plus >= 0 || left < 0) continue;
     std::vector<plan_term> same = {{growing.number, growing.coefficient, static_cast<int>(i), none, none}};
     if (left > 0) same.push_back({growing.number, left, none, none, none});
     return same;
@@ -287,21 +314,36 @@ std::optional<std::vector<plan_term>> number_terms::add_quotient(const number_se
 void number_terms::add_follower(int of, quotient q) {
   const plan_length l = m_lengths[static_cast<std::size_t>(of)];
   number_series values;
-  for (const std::int64_t n : m_values[static_cast<std::size_t>(of)]) values.push_back((n + q.plus) / q.divide);
+  for (const std::int64_t n : m_values[static_cast<std::size_t>(of)])
+    values.push_back((q.times * n + q.plus) / q.divide);
   m_variables.push_back(static_cast<int>(m_values.size()));
   m_values.push_back(std::move(values));
-  m_lengths.push_back({"", (l.minimum + q.plus) / q.divide, (l.bound + q.plus) / q.divide, 1, of, 1, q.plus, q.divide});
+  const auto at = [&](std::int64_t n) { return (q.times * n + q.plus) / q.divide; };
+  m_lengths.push_back({"", at(l.minimum), at(l.bound), 1, of, q.times, q.plus, q.divide});
+}
+
+std::optional<std::vector<plan_term>> number_terms::find_new(const number_series& s) {
+  auto found = find_products(s);
+  if (!found) found = find_quotient(s);
+  if (!found) found = find_with_sums(s);
+  if (!found) found = find_shifted(s);
+  return found;
 }
 
 std::optional<std::vector<plan_term>> number_terms::find(const number_series& s) {
   if (std::all_of(s.begin(), s.end(), [&](std::int64_t n) { return n == s[0]; })) return std::vector<plan_term>();
   const auto known = m_known.find(s);
   if (known != m_known.end()) return known->second;
-  auto found = find_products(s);
-  if (!found) found = find_quotient(s);
-  if (!found) found = find_with_sums(s);
-  if (!found) found = find_shifted(s);
-  if (found) m_known[s] = *found;
+  const bool backwards = std::all_of(s.begin(), s.end(), [](std::int64_t n) { return n <= 0; });
+  number_series magnitudes = s;
+  if (backwards)
+    for (std::int64_t& n : magnitudes) n = -n;
+  auto found = find_new(magnitudes);
+  if (!found) return {};
+  note_shorter(*found);
+  if (backwards)
+    for (plan_term& t : *found) t.coefficient = -t.coefficient;
+  m_known[s] = *found;
   return found;
 }
 

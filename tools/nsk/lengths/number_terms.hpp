@@ -26,7 +26,8 @@ class number_terms {
   number_terms(const std::vector<chosen_length>& lengths, const std::vector<length_choice>& choices);
 
   /// Returns the terms of which `s` is the sum for every choice: of no, one, two or three lengths, whole coefficients
-  /// that are negative for none of them. Nothing where there are none.
+  /// that are negative for none of them, or, where no number of `s` is positive, positive for none. Nothing where there
+  /// are none.
   std::optional<std::vector<plan_term>> find(const number_series& s);
 
   /// The terms of a number, with a length that is shorter by some than a chosen one where that says the same: products
@@ -40,12 +41,22 @@ class number_terms {
   using factors = std::vector<int>;
   struct quotient {
     std::int64_t plus, divide;
+    std::int64_t times = 1;
+  };
+  /// times * length - less.
+  struct shorter_length {
+    int of;
+    std::int64_t times, less;
+    bool operator==(const shorter_length& o) const { return of == o.of && times == o.times && less == o.less; }
   };
   std::optional<std::vector<plan_term>> solve(const number_series& s, const std::vector<factors>& products) const;
   std::optional<std::vector<plan_term>> find_products(const number_series& s) const;
   std::optional<std::vector<plan_term>> find_quotient(const number_series& s);
   std::optional<std::vector<plan_term>> find_with_sums(const number_series& s);
   std::optional<std::vector<plan_term>> find_shifted(const number_series& s);
+  std::optional<std::vector<plan_term>> find_with(const number_series& s, const std::vector<shorter_length>& shorter);
+  std::optional<std::vector<plan_term>> find_new(const number_series& s);
+  void note_shorter(const std::vector<plan_term>& terms);
   void add_follower(int of, quotient q);
   static bool follows_quotient(const number_series& s, const number_series& n, quotient by, std::int64_t shortest);
   static std::optional<quotient> quotient_of(const number_series& s, const number_series& n, std::int64_t minimum,
@@ -62,6 +73,7 @@ class number_terms {
   std::vector<int> m_variables;
   std::size_t m_chosen = 0;  ///< variables without quotients and sums
   std::map<number_series, std::vector<plan_term>> m_known;
+  std::vector<shorter_length> m_shorter;  ///< that numbers are
 };
 
 }

@@ -28,7 +28,7 @@ struct layer {
     batch = c.shape(0)[batch_axis];
     inputs = c.shape(0)[2];
     hidden = c.shape(2)[2];
-    c.require(time_steps > 0 && batch > 0 && hidden > 0, "it has no elements");
+    c.require(time_steps > 0 && hidden > 0, "it has no elements");
     c.require(c.op().integer("hidden_size", hidden) == hidden, "hidden_size is not that of R");
     const std::int64_t d = a.directions, rows = a.gates() * hidden;
     for (const std::size_t i : {3, 5, 6, 7})

@@ -46,6 +46,7 @@ void keep_aspect_ratio(const call& c, resampling& r, const std::vector<std::size
   c.require(policy == "stretch" || policy == "not_larger" || policy == "not_smaller",
             "attribute 'keep_aspect_ratio_policy' has an unknown value");
   if (policy == "stretch" || axes.empty()) return;
+  for (const std::size_t a : axes) c.require(r.axes[a].in > 0, "a size is not positive");
   double scale = r.axes[axes[0]].scale;
   for (std::size_t a : axes)
     scale = policy == "not_larger" ? std::min(scale, r.axes[a].scale) : std::max(scale, r.axes[a].scale);
@@ -73,9 +74,10 @@ void read_axes(const call& c, resampling& r) {
   for (std::size_t i = 0; i < axes.size(); ++i) {
     axis_plan& a = r.axes[axes[i]];
     if (scales.empty()) {
-      c.require(sizes[i] > 0 && sizes[i] < (i64{1} << 31) && a.in > 0, "a size is not positive");
+      const bool has_none = sizes[i] == 0 && a.in == 0;  // an axis without positions stays one
+      c.require(has_none || (sizes[i] > 0 && sizes[i] < (i64{1} << 31) && a.in > 0), "a size is not positive");
       a.out = sizes[i];
-      a.scale = static_cast<double>(a.out) / static_cast<double>(a.in);
+      a.scale = has_none ? 1 : static_cast<double>(a.out) / static_cast<double>(a.in);
     } else {
       c.require(scales[i] > 0 && scales[i] * static_cast<double>(a.in) < 2147483648.0,
                 "a scale is not positive, or too large");

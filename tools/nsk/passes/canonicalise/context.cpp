@@ -6,7 +6,7 @@
 namespace nsk::tool::canonical {
 namespace {
 
-constexpr double numbers_for_all = 1 << 25, numbers_per_held = 4;
+constexpr double numbers_for_all = 1 << 25, numbers_per_held = 16;
 
 }
 
@@ -66,7 +66,7 @@ void context::charge(double count) {
   if (m_budget < 0)
     refuse(
         "its weights and tables, with those of the nodes before it, have more numbers than a model with so few "
-        "constants may make (2^25, and 4 for each that it holds). Use fewer copies of one constant, or smaller "
+        "constants may make (2^25, and 16 for each that it holds). Use fewer copies of one constant, or smaller "
         "sizes");
 }
 
