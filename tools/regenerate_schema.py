@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Writes the accessors of the FlatBuffers schemas: of the engine's own files (schema/netsuke.fbs) and of the TensorFlow Lite
-models that the converter reads (schema/tflite.fbs, schema/tflite_metadata.fbs).
+models that the converter reads (schema/tflite.fbs, schema/tflite_metadata.fbs), and of tokenizers (schema/text.fbs).
 
 flatc's own output asserts one exact FlatBuffers version and includes the whole library. This script removes the assertion,
 includes only what reading needs, and moves the engine's code into the library's inline namespace. Builders have headers of their
@@ -54,6 +54,13 @@ SCHEMAS = [
            "#include <netsuke/format/impl/table_verifier.hpp>\n", "impl::table_verifier",
            builders="tools/nsk/write/generated/netsuke_builders.hpp", limits=True, casts=False,
            unwritten=("CreateQuantization", "CreateQuantizationDirect", "CreateStepDirect")),
+    Schema("schema/text.fbs", "include/netsuke/format/generated/text.hpp", "Accessors of the table in a .nskt file.",
+           ["nsk", "format"], "NSK_BEGIN\nnamespace format {\n",
+           "}\nNSK_END\n#include <netsuke/core/restore_macros.hpp>\n",
+           "#include <netsuke/core/hide_macros.hpp>\n#include <netsuke/version.hpp>\n#include <netsuke/format/impl/flatbuffers.hpp>\n"
+           "#include <netsuke/format/impl/table_verifier.hpp>\n", "impl::table_verifier",
+           builders="tools/nsk/write/generated/text_builders.hpp", casts=False,
+           unwritten=("CreateByteTableDirect", "CreateWordTableDirect", "CreateTextStepDirect", "CreateTextFileDirect")),
     Schema("schema/tflite.fbs", "tools/nsk/import/tflite/file/generated/model.hpp", "Accessors of a TensorFlow Lite model.",
            ["nsk", "tool", "tfl"], "namespace nsk::tool::tfl {\n", "}\n", READING, builders="tests/tools/generated/tflite_builders.hpp",
            enum_names=("BuiltinOperator", "TensorType")),

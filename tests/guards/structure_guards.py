@@ -11,6 +11,7 @@ ENGINE_ARROWS = {
     "format": ["core"],
     "simd": ["format"],
     "math": ["simd"],
+    "text": ["math"],
     "kernels": ["math"],
     "ops": ["kernels"],
     "codegen": ["kernels"],
@@ -57,9 +58,10 @@ TOOL_ARROWS = {
     "check": ["profile", "draw"],
     "inspect": ["profile", "draw"],
     "codegen": ["inspect"],
+    "text": ["write", "io"],
     "quantize": ["check", "shrink"],
     "gpu": ["check"],
-    "cli": ["gpu", "codegen", "quantize", "import", "edit", "shrink", "lengths", "chunks"],
+    "cli": ["gpu", "text", "codegen", "quantize", "import", "edit", "shrink", "lengths", "chunks"],
 }
 PLACES = [  # what files are below, how they include each other, and the arrows between their folders
     ("include/netsuke", r'\s*#\s*include\s*<netsuke/([^>]+)>', ENGINE_ARROWS),

@@ -192,7 +192,28 @@
     "`where` is below the minimum of the length, above its bound or no multiple of its step: ask length_view")        \
   X(unsupported_lengths, none,                                                                                        \
     "the file has lengths, and the settings type says `lengths = false`: set it to true, use the type that `nsk "     \
-    "inspect --settings` prints, or convert without --bound")
+    "inspect --settings` prints, or convert without --bound")                                                         \
+  X(not_a_tokenizer, none,                                                                                            \
+    "this is no .nskt file: make one with `nsk tokenizer`")                                                           \
+  X(wrong_tokenizer_version, none,                                                                                    \
+    "the tokenizer has another format version than this engine: make it again with the matching tool")                \
+  X(bad_tokenizer, none,                                                                                              \
+    "the tokenizer's tables contradict each other: the file is damaged, make it again with `nsk tokenizer`")          \
+  X(no_tokenizer, none,                                                                                               \
+    "no tokenizer is open: call nsk::text::open and check its status first")                                          \
+  X(text_memory_too_small, none,                                                                                      \
+    "the text needs more memory than it was given: tokenizer::memory_bytes() is enough for any text of its "          \
+    "length")                                                                                                         \
+  X(too_many_ids, none,                                                                                               \
+    "the text has more ids than there is place for: give a longer range, or a shorter text")                          \
+  X(text_too_complex, none,                                                                                           \
+    "a pattern of the tokenizer takes longer than a text of this length may: cut the text, or make the "              \
+    "tokenizer of a source that you trust")                                                                           \
+  X(no_such_token, none,                                                                                              \
+    "the tokenizer has no such id: ids are below tokenizer::token_count()")                                           \
+  X(no_allowed_token, none,                                                                                           \
+    "no token is allowed, or no logit of an allowed token is a number: allow one, and check the network's "           \
+    "output")
 
 /* X(code, number, place, text): statuses that the C interface alone has. */
 #define NSK_C_STATUS_LIST(X)                                                                                          \
