@@ -36,10 +36,11 @@ struct command_line {
 };
 
 /// Commands that make a .nsk file of a source (conversion_commands.cpp), that look at files and change them
-/// (file_commands.cpp), and that run models (running_commands.cpp).
+/// (file_commands.cpp), that run models (running_commands.cpp), and for text (text_commands.cpp).
 using command_adder = void(command_line& line);
 command_adder add_convert, add_quantize;
 command_adder add_prepare, add_inspect, add_json, add_from_json, add_codegen, add_operators;
+command_adder add_tokenizer, add_tokenize;
 command_adder add_run, add_check, add_selftest, add_bench, add_profile;
 
 /// Returns a check that says something when it fails, but nothing in the help.

@@ -153,4 +153,22 @@ struct codegen_options {
 /// Writes a header that computes the model, and where its weights are not embedded a file of them beside it.
 exit_code codegen(const codegen_options& o, command_files& files);
 
+struct tokenizer_options {
+  std::string source, output;
+  std::string pattern;  ///< of tiktoken ranks; empty: by their number
+  bool quiet = false;
+};
+/// Writes the .nskt file of a tokenizer.
+exit_code tokenizer(const tokenizer_options& o, command_files& files);
+
+struct tokenize_options {
+  std::string words;
+  bool decode = false;   ///< ids to text
+  bool json = false;     ///< texts are JSON strings
+  bool plain = false;    ///< without the ids that a model wants around a text
+  bool special = false;  ///< decode: with special tokens
+};
+/// Encodes or decodes each line of standard input.
+exit_code tokenize(const tokenize_options& o, command_files& files);
+
 }

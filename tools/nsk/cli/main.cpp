@@ -110,8 +110,9 @@ exit_code dispatch(const std::vector<std::string>& given) {
   app.set_version_flag("--version", "nsk " NSK_VERSION_STRING);
   app.require_subcommand(1);
   command_line line{app};
-  for (command_adder* add : {add_convert, add_quantize, add_run, add_inspect, add_check, add_profile, add_prepare,
-                             add_selftest, add_json, add_from_json, add_codegen, add_operators, add_bench})
+  for (command_adder* add :
+       {add_convert, add_quantize, add_run, add_inspect, add_check, add_profile, add_prepare, add_selftest, add_json,
+        add_from_json, add_codegen, add_operators, add_bench, add_tokenizer, add_tokenize})
     add(line);
   for (CLI::App* command : app.get_subcommands(nullptr)) line.files.explain(command);
   try {
