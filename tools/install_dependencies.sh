@@ -22,6 +22,8 @@ python_modules="numpy, onnx, onnxruntime, PIL"
 optional_python_packages=(ai-edge-litert flatbuffers)
 # Tests of decision trees train and export with these; the same holds for them.
 tree_python_packages=(lightgbm onnxmltools)
+# Ids of tokenizers are compared with this one's; the same holds for it.
+text_python_packages=(tokenizers)
 # The newest FlatBuffers whose headers are tested, and the Rust package that carries them.
 newest_flatbuffers_crate=flatc-fork newest_flatbuffers_version=0.5.0+25.12.19
 # The Rust package that carries Godot's header.
@@ -95,6 +97,9 @@ install_optional_python() {
   "$1" -c "import ai_edge_litert, flatbuffers" 2>/dev/null ||
     "$1" -m pip install --quiet --disable-pip-version-check "${optional_python_packages[@]}" >&2 2>/dev/null ||
     say "not installed: ${optional_python_packages[*]}; tests of TensorFlow Lite models will be skipped"
+  "$1" -c "import tokenizers" 2>/dev/null ||
+    "$1" -m pip install --quiet --disable-pip-version-check "${text_python_packages[@]}" >&2 2>/dev/null ||
+    say "not installed: ${text_python_packages[*]}; tests of tokenizers will be skipped"
   "$1" -c "import lightgbm, onnxmltools" 2>/dev/null ||
     "$1" -m pip install --quiet --disable-pip-version-check "${tree_python_packages[@]}" >&2 2>/dev/null ||
     say "not installed: ${tree_python_packages[*]}; tests of trees that LightGBM trains will be skipped"

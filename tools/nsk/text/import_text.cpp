@@ -67,7 +67,7 @@ void add_post_processor(const text_json& part, made_tokenizer& t) {
 void add_added_tokens(const text_json& json, made_tokenizer& t) {
   if (is_missing(json, "added_tokens")) return;
   std::map<std::string, std::uint32_t> ids;
-  for (const auto& [id, name] : t.names) ids.emplace(name, id);
+  for (const auto& [id, name] : t.names) ids[name] = id;  // of two equal ones the last
   auto next = static_cast<std::uint32_t>(t.names.size());
   for (const text_json& each : json["added_tokens"]) {
     added_token a;

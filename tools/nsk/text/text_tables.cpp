@@ -123,7 +123,10 @@ std::vector<std::uint32_t> packed_map(const character_map& map, std::string& poo
   for (std::uint32_t code = text::impl::syllables;
        map.syllables && code < text::impl::syllables + text::impl::syllable_count; ++code)
     packed[code] = text::impl::map_syllable;
-  for (const auto& [code, to] : map.to) packed[code] = pooled(utf8_of(to), pool, known, source);
+  for (const auto& [code, to] : map.to)
+    packed[code] = to == std::u32string{U' ', static_cast<char32_t>(code), U' '}
+                       ? text::impl::map_spaced
+                       : pooled(utf8_of(to), pool, known, source);
   return packed;
 }
 

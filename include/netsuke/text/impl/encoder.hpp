@@ -18,6 +18,7 @@ class encoder {
  public:
   encoder(const text_tables& t, span<std::byte> memory, id_list& out) : m_tables(t), m_memory(memory), m_out(out) {}
 
+  /// Ids that do not fit are no failure: the list counts them.
   status encode(piece text) {
     if (valid_end(text) != text.end) text = repaired(text);
     m_start = text.begin;
@@ -29,8 +30,7 @@ class encoder {
       more = more && f.id != no_id;
     }
     if (m_memory.overflowed()) return status_code::text_memory_too_small;
-    if (!m_complete) return status_code::text_too_complex;
-    return m_out.overflowed() ? status_code::too_many_ids : status_code::ok;
+    return m_complete ? status_code::ok : status_code::text_too_complex;
   }
 
  private:

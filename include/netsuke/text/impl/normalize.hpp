@@ -10,8 +10,17 @@ NSK_BEGIN
 namespace text {
 namespace impl {
 
-/// The value of a map that stands for the decomposition of a syllable of Hangul.
-inline constexpr std::uint32_t map_syllable = 1;
+/// Values of a map that are no place in the pool: the decomposition of a syllable of Hangul, and the character between
+/// spaces.
+inline constexpr std::uint32_t map_syllable = 1, map_spaced = 2;
+
+inline void put_value(const text_step& s, std::uint32_t value, character c, const byte_type* p, text_memory& m) {
+  if (value == map_syllable) return put_syllable(c.code, m);
+  if (value != map_spaced) return m.put(s.pool.data() + (value >> 8), value & 255);
+  m.put(' ');
+  m.put(p, c.bytes);
+  m.put(' ');
+}
 
 /// Puts what a map makes of each character. Runs of characters that stay are copied at once.
 inline void put_mapped(const text_step& s, piece t, text_memory& m) {
@@ -22,10 +31,7 @@ inline void put_mapped(const text_step& s, piece t, text_memory& m) {
     const std::uint32_t to = c.bytes == 1 ? ascii[c.code] : s.map.of(c.code);
     if (to != 0) {
       m.put(kept, static_cast<std::size_t>(p - kept));
-      if (to == map_syllable)
-        put_syllable(c.code, m);
-      else
-        m.put(s.pool.data() + (to >> 8), to & 255);
+      put_value(s, to, c, p, m);
       kept = p + c.bytes;
     }
     p += c.bytes;

@@ -67,8 +67,9 @@ inline bool is_step(const text_tables& t, const text_step& s, bool splits) {
   const auto any = [](std::uint8_t) { return true; };
   switch (s.kind) {
     case step_kind::map:
-      return ((s.flags & 1) == 0 || is_table(t.combining, any)) &&
-             is_table(s.map, [&s](std::uint32_t v) { return is_inside(v, s.pool.size()) || v == map_syllable; });
+      return ((s.flags & 1) == 0 || is_table(t.combining, any)) && is_table(s.map, [&s](std::uint32_t v) {
+               return v == map_syllable || v == map_spaced || is_inside(v, s.pool.size());
+             });
     case step_kind::order: return is_table(t.combining, any);
     case step_kind::replace: return is_pattern(s.pattern) && !t.classes.empty();
     case step_kind::prepend: return true;
