@@ -26,11 +26,11 @@ TOOL = {
     "import": (1, 4, "ONNX, TFLite"), "resolve": (1, 5, "shapes, folding, loops"), "bounded": (1, 6, "rows of detections"),
     "reference": (1, 7, "double precision"), "graph": (1, 8, "typed nodes"), "spell": (0, 5, "operators of other makers"),
     "inspect": (1, 1, "what a file holds"), "chunks": (3, 0, "signals in chunks"), "draw": (1, 3, "SVG"), "gpu": (0, 1, "plans, devices"), "engine": (0, 4, "runs the engine"), "io": (0, 7, "files, arrays, text"),
-    "codegen": (1, 0, "C++ source"), "quantize": (3, 1, "ranges, integers"), "shrink": (3, 2, "small files"), "lengths": (3, 3, "one plan of many"), "edit": (3, 4, "file as JSON"), "pack": (3, 5, "weights"), "write": (3, 6, "the file"),
+    "codegen": (1, 0, "C++ source"), "quantize": (3, 1, "ranges, integers"), "shrink": (3, 2, "small files"), "lengths": (3, 3, "one plan of many"), "edit": (3, 4, "file as JSON"), "pack": (3, 5, "weights"), "write": (3, 6, "the file"), "text": (3, 7, "tokenizers"),
 }
 ENGINE = {
     "gpu": (4, 0, "command lists"), "c": (4, 1, "C interface"), "log": (4, 2, "traces, run times"), "image": (5, 0, "framebuffers"), "run": (5, 1, "sessions, lanes"),
-    "codegen": (4, 8, "generated headers"), "model": (5, 2, "open, verify"), "ops": (5, 3, "one file per operator"),
+    "codegen": (4, 8, "generated headers"), "text": (4, 5, "words, ids, sampling"), "model": (5, 2, "open, verify"), "ops": (5, 3, "one file per operator"),
     "kernels": (5, 4, "the loops"), "math": (5, 5, "exp, tanh, ..."), "simd": (5, 6, "vectors"), "format": (5, 7, "the contract"), "core": (5, 8, "status, span, view"),
 }
 
@@ -72,6 +72,9 @@ def routes():
         ("shrink", "engine"): [(t["shrink"][0], s["shrink"][3]), (t["shrink"][0], s["shrink"][3] + 10), (t["engine"][0] + 40, s["shrink"][3] + 10), (t["engine"][0] + 40, s["engine"][1])],
         ("shrink", "program"): [(s["shrink"][0], t["shrink"][1] + 8), (s["program"][2] + 12, t["shrink"][1] + 8), (s["program"][2] + 12, t["program"][1]), (s["program"][2], t["program"][1])],
         ("edit", "write"): [(s["edit"][2], t["edit"][1] - 7), (right, t["edit"][1] - 7), (right, t["write"][1] - 8), (s["write"][2], t["write"][1] - 8)],
+        ("text", "write"): [(t["text"][0], s["text"][1]), (t["text"][0], s["write"][3])],
+        ("text", "io"): [(t["text"][0], s["text"][3]), (t["text"][0], below), (t["io"][0], below), (t["io"][0], s["io"][3])],
+        ("cli", "text"): [(t["cli"][0], s["cli"][1]), (t["cli"][0], s["cli"][1] - 10), (right, s["cli"][1] - 10), (right, t["text"][1]), (s["text"][2], t["text"][1])],
         ("edit", "io"): [(s["edit"][2], t["edit"][1] + 7), (right + 12, t["edit"][1] + 7), (right + 12, below), (t["io"][0], below), (t["io"][0], s["io"][3])],
     }
 

@@ -3,7 +3,7 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 install(DIRECTORY include/netsuke DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")
-install(FILES schema/netsuke.fbs LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/netsuke)
+install(FILES schema/netsuke.fbs schema/text.fbs LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/netsuke)
 install(FILES tools/debug/netsuke.natvis tools/debug/netsuke_gdb.py DESTINATION ${CMAKE_INSTALL_DATADIR}/netsuke/debug)
 install(TARGETS netsuke netsuke_flatbuffers EXPORT netsuke-targets)
 if(TARGET netsuke_c)

@@ -109,21 +109,21 @@ inline std::size_t pick(const candidate_list& list, std::size_t first, std::size
 /// Chooses among the likeliest alone. They go to the end of the list, the best last.
 inline std::size_t pick_of_best(candidate_list& list, const sampling& how, double fraction) {
   const std::size_t all = list.count, k = how.top_k > 0 ? static_cast<std::size_t>(how.top_k) : all;
-  const std::size_t most = k < all ? k : all;
-  double total = most == all ? sum_of(list.weights, all) : 0;
+  const std::size_t maximum = k < all ? k : all;
+  double total = maximum == all ? sum_of(list.weights, all) : 0;
   list.make_heap();
   std::size_t kept = 0;
   double sum = 0;
-  if (most < all) {
-    for (; kept < most; ++kept) {
+  if (maximum < all) {
+    for (; kept < maximum; ++kept) {
       list.take_best(all - kept);
       total += static_cast<double>(list.weights[all - 1 - kept]);
     }
     kept = 0;
   }
   const double enough = static_cast<double>(how.top_p) * total;
-  for (; kept < most && (kept == 0 || sum < enough); ++kept) {
-    if (most == all) list.take_best(all - kept);
+  for (; kept < maximum && (kept == 0 || sum < enough); ++kept) {
+    if (maximum == all) list.take_best(all - kept);
     sum += static_cast<double>(list.weights[all - 1 - kept]);
   }
   return pick(list, all - 1, kept, true, fraction * sum);

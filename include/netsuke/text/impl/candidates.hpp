@@ -15,9 +15,9 @@ namespace impl {
 /// values[i] = e^((values[i] - maximum) / temperature), where no value is above the maximum.
 inline void weigh(float* values, std::size_t count, float maximum, float temperature) {
   using simd::f32;
-  const f32 most = simd::splat(maximum), divisor = simd::splat(temperature);
+  const f32 largest = simd::splat(maximum), divisor = simd::splat(temperature);
   const auto weight = [&](f32 x)
-                          NSK_INLINE_LAMBDA { return math::exp_negative(simd::div(simd::sub(x, most), divisor)); };
+                          NSK_INLINE_LAMBDA { return math::exp_negative(simd::div(simd::sub(x, largest), divisor)); };
   std::size_t i = 0;
   for (; i + f32::lanes <= count; i += f32::lanes) simd::store(values + i, weight(simd::load(values + i)));
   const int left = static_cast<int>(count - i);

@@ -2,6 +2,7 @@
 #pragma once
 /// Where ids go.
 #include <netsuke/core/hide_macros.hpp>
+#include <cstdint>
 #include <netsuke/core/span.hpp>
 
 NSK_BEGIN
