@@ -21,7 +21,7 @@ ENGINE = "test_engine_neon" if platform.machine() in ("aarch64", "arm64") else "
 ENGINE_FOLDERS = ("simd", "math", "format", "kernels", "image")
 UNIT_TESTS = {folder: [(ENGINE, folder)] for folder in ENGINE_FOLDERS}
 UNIT_TESTS |= {"run": [("test_run", None)], "ops": [(ENGINE, "kernels"), ("test_model", None)], "model": [("test_model", None)], "oracle": [("test_model", None)], "core": [("test_model", None)],
-               "log": [("test_tools", "log")], "tools": [("test_tools", None)], "gpu": [("test_gpu_unit", None)], "avatar": [("test_avatar", None)],
+               "log": [("test_tools", "log")], "text": [(ENGINE, "text"), ("test_tools", None)], "tools": [("test_tools", None)], "gpu": [("test_gpu_unit", None)], "avatar": [("test_avatar", None)],
                "codegen": [("test_run", None)], "c": []}  # the interfaces of other languages have programs of their own: ctest -L bindings
 
 

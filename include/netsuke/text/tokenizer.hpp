@@ -49,8 +49,8 @@ class tokenizer {
   explicit operator bool() const { return m_tables.token_count != 0; }
 
   /// Writes the ids of a text to `ids`. Bytes that are no UTF-8 count as U+FFFD. `memory` is overwritten;
-  /// memory_bytes() says how much is always enough. Most texts need far less: 64 bytes for each of their bytes. Texts
-  /// without ids are good.
+  /// memory_bytes() says how much is always enough. Most texts need far less: 4 bytes for each of their bytes, and 90
+  /// where a word is very long. Texts without ids are good.
   encoded encode(span<const char> text, span<std::int32_t> ids, span<std::byte> memory,
                  around with = around::as_the_model_wants) const {
     impl::id_list out(ids);
