@@ -133,7 +133,7 @@ class charsmap_reader {
   static std::uint32_t offset(std::uint32_t u) { return (u >> 10) << ((u & 512) >> 6); }
 
   void visit(std::uint32_t node, const std::string& key) {
-    if (key.size() > 64 || m_entries.size() > 1u << 20) damaged();
+    if (key.size() > 64 || ++m_visited > 1u << 22) damaged();  // texts may share their ends, circles would not end
     const std::uint32_t here = unit(node), children = node ^ offset(here);
     if (!key.empty() && (here & 256) != 0) {
       const std::size_t at = m_texts + (unit(children) & 0x7fffffff);
@@ -149,7 +149,7 @@ class charsmap_reader {
 
   const std::string& m_bytes;
   const made_tokenizer& m_tokenizer;
-  std::uint32_t m_units;
+  std::uint32_t m_units, m_visited = 0;
   std::size_t m_texts;
   std::map<std::string, std::string> m_entries;
 };

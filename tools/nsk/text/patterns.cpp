@@ -111,6 +111,7 @@ compiled_pattern compile_regex(const std::string& regex, set_list& sets, const s
 compiled_pattern compile_text(const std::string& text, set_list& sets, const std::string& where) {
   regex_part whole;
   whole.kind = regex_part::sequence;
+  if (text.size() > text::impl::max_pattern_nodes) refuse(where + " is too long for a .nskt file. Shorten it.");
   for (const std::uint32_t code : characters_of(text, where)) {
     regex_part one;
     one.set.add(code);

@@ -16,11 +16,14 @@ constexpr const char* category_names[] = {"Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "M
                                           "Sk", "So", "Zs", "Zl", "Zp", "Cc", "Cf", "Co", "Cn"};
 
 class parser {
+  static constexpr std::size_t max_characters = 1000, max_depth = 32;
+
  public:
   parser(const std::string& regex, const std::string& where)
       : m_codes(characters_of(regex, where)), m_regex(regex), m_where(where) {}
 
   regex_part parse() {
+    if (m_codes.size() > max_characters) fail("has more than " + std::to_string(max_characters) + " characters");
     regex_part whole = alternatives();
     if (!at_end()) fail("has a ')' too many");
     return whole;
@@ -113,6 +116,13 @@ class parser {
   }
 
   regex_part group() {
+    if (++m_depth > max_depth) fail("nests deeper than " + std::to_string(max_depth) + " groups");
+    const regex_part inside = group_inside();
+    --m_depth;
+    return inside;
+  }
+
+  regex_part group_inside() {
     if (take_if("?!")) return look(true);
     if (take_if("?=")) return look(false);
     const bool outer = m_any_case;
@@ -155,6 +165,13 @@ class parser {
 
   /// What stands between brackets, behind the first one.
   character_set char_class() {
+    if (++m_depth > max_depth) fail("nests deeper than " + std::to_string(max_depth) + " classes");
+    const character_set set = class_inside();
+    --m_depth;
+    return set;
+  }
+
+  character_set class_inside() {
     const bool negated = take_if("^");
     character_set set;
     for (bool first = true; first || peek() != ']' || at_end(); first = false) {
@@ -261,7 +278,7 @@ class parser {
 
   std::vector<std::uint32_t> m_codes;
   const std::string &m_regex, &m_where;
-  std::size_t m_at = 0;
+  std::size_t m_at = 0, m_depth = 0;
   bool m_any_case = false;
 };
 

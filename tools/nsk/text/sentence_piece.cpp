@@ -85,6 +85,8 @@ sentence_model read_model(const std::string& bytes, const std::string& path) {
     if (p.type == user_defined || p.type == unused)
       refuse("'" + path + "' has the piece '" + p.text +
              "' that is user-defined or unused, which is not supported here." + cure);
+    if (p.text.size() > 1024)
+      refuse("'" + path + "' has a piece of more than 1024 bytes, which is not supported here." + cure);
     characters_of(p.text, "'" + path + "': a piece");
   }
   if (s.kind > 2 || !s.escapes || s.treats_suffix)
