@@ -17,7 +17,7 @@ ONE_ISA.update({f"netsuke/simd/{name}.hpp": "NSK_ISA_WASM" for name in ("wasm", 
 WHOLE = ("netsuke/netsuke.hpp", "netsuke/all_ops.hpp", "netsuke/image.hpp")
 EMPTY = GUARDS_FOLDER / "empty.cpp"
 # Preprocessed lines of the umbrella. clang reads all of immintrin.h, in a third of the time that g++ would take.
-INCLUDE_LINES = {"g++": 61960, "clang++": 58980}
+INCLUDE_LINES = {"g++": 62000, "clang++": 59020}
 
 
 def builds_of(name):

@@ -146,7 +146,7 @@ def without_elements():
 def branches_and_loops():
     x = rng.uniform(0.1, 1, 4).astype(np.float32)
     command = source_of("""(float[4] x, bool flag) => (float[n] y) { y = If (flag) <then_branch = t () => (float[4] p) { p = Neg (x) },
-        else_branch = e () => (float[1] o) <int64[1] axes = {0}> { o = ReduceMax (x) }> }""")
+        else_branch = e () => (float[2,2] o) <int64[2] two = {2, 2}> { o = Reshape (x, two) }> }""")
     by_options("branches of two shapes", ["small inputs alone"], command, {"VALUE": 1}, "--set", {"x": x}, {"y": -x})
     command = source_of("""(float[4] x, int64 rate) => (float[n] y) <int64 wide = {16000}> { flag = Equal (rate, wide)
         y = If (flag) <then_branch = t () => (float[4] p) { p = Neg (x) }, else_branch = e () => (float[2,2] o) <int64[2] two = {3, 2}> { o = Reshape (x, two) }> }""")

@@ -73,6 +73,13 @@ void require_opened(const status& s, const compiled& c) {
     at = "tensor '" + at_fault.tensors[where].name + "'";
   else if (s.place() == status_place::step && where < at_fault.steps.size())
     at = "step '" + at_fault.steps[where].name + "'";
+  const bool follows = s.code() == status_code::bad_lengths || s.code() == status_code::bad_overlap ||
+                       s.code() == status_code::bad_scratch;
+  if (follows && !at_fault.lengths.empty())
+    refuse(
+        "the lengths of --bound cannot be in one file: for " + at + " it cannot be proven that elements keep to " +
+        "their places, or scratch suffices, with every value. Make fewer axes lengths, or convert the model for the " +
+        "values that you need, one --variant each");
   refuse(at + " cannot be run by the engine (" + s.name() + ": " + s.message() +
          "). Change its shapes, types or attributes in the exporter, and please report this with the model");
 }

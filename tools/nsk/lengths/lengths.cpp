@@ -45,8 +45,7 @@ void name_axes_of(value& v, const std::string& option, std::size_t at) {
   for (std::size_t d = 0; d < numbers.size(); ++d) {
     if (v.shape[d] >= 0 && numbers[d] >= 0 && v.shape[d] != numbers[d])
       misuse("--input " + option + ": axis " + std::to_string(d) + " has " + std::to_string(v.shape[d]) +
-             " in the model, not " + std::to_string(numbers[d]) +
-             ". Write that, or a name, which --bound makes a length.");
+             " in the model, not " + std::to_string(numbers[d]) + ". Write that number, or a name.");
     if (v.shape[d] < 0) v.shape[d] = numbers[d];
   }
   v.symbols = names;

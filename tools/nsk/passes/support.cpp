@@ -163,7 +163,7 @@ const std::vector<operator_support>& supported_operators() {
        "the bound is left out and raises a flag; NAME.count says how long it is"},
       {{"Col2Im"}, "Scatter", "float32; constant shapes"},
       {{"CumSum"}, "Binary, Arithmetic and Copy", "float32, int32, int64; constant axis"},
-      {{"Trilu"}, "Select", "any type, constant k"},
+      {{"Trilu"}, "Select", "any type, constant k; the last axis is no length"},
       {{"ReverseSequence"}, "views, or Copy", "any type; constant lengths, equal for the whole batch"},
       {{"IsNaN", "IsInf"}, "Compare", "float32"},
       {{"GridSample"},
@@ -233,7 +233,7 @@ const std::vector<operator_support>& supported_operators() {
        "Resize2D",
        "nearest, linear, cubic, antialias; every coordinate and nearest mode, with the pixels that ONNX Runtime picks; "
        "any axes; of 8- and 16-bit integers linear ones lose their fraction, and may be a step off where the exact "
-       "result is whole"},
+       "result is whole; channels are no length"},
   };
   return table;
 }
@@ -368,8 +368,10 @@ std::string operators_page() {
       "\n"
       "- What depends on constants and shapes alone is folded at conversion by the reference evaluator and needs no "
       "kernel.\n"
-      "- `If` with a known condition disappears; with another one both branches are computed.\n"
-      "- `Loop` and `Scan` with a known number of iterations are unrolled; functions of the model are inlined.\n"
+      "- `If` with a known condition disappears; with another one the side that is chosen is computed.\n"
+      "- `Loop` and `Scan` are unrolled, as often as they can run; functions of the model are inlined.\n"
+      "- Any axis of an input may be a [length](../guide/lengths.md), but for those that weights fix. Four at once are "
+      "too many where axes are joined, as in Transpose.\n"
       "\n"
       "| ONNX operator | becomes | what there is, and limits |\n| --- | --- | --- |\n";
   page += table(supported_operators());

@@ -3,7 +3,7 @@
 /// Numbers of tensors as sums of products of lengths, and whether one of them is always at least as large as another.
 #include <netsuke/core/hide_macros.hpp>
 #include <netsuke/format/limits.hpp>
-#include <netsuke/format/tensor_info.hpp>
+#include <netsuke/format/variant_view.hpp>
 
 NSK_BEGIN
 namespace impl {
@@ -32,7 +32,7 @@ class growing_number {
     }
     return follows || add(stored);
   }
-  /// Makes it the product of two others; false where that has products of more than three lengths.
+  /// Adds the product of two others; false where that has products of more than three lengths.
   bool multiply(const growing_number& a, const growing_number& b) {
     for (int i = 0; i < a.m_count; ++i) {
       for (int k = 0; k < b.m_count; ++k) {
@@ -65,7 +65,65 @@ class growing_number {
     return value(low, own) && n.value(low, other) && own >= other;
   }
 
+  /// Makes it another one, with what lengths follow from linearly in their place; false where there are too many terms.
+  bool expand(const variant_view& v, const growing_number& n) {
+    for (int i = 0; i < n.m_count; ++i) {
+      if (!add_expanded(v, n.m_terms[i])) return false;
+    }
+    return true;
+  }
+  /// Whether it is not negative for all lengths from `low` on: it grows with each, and is not negative there. The terms
+  /// of one product may shrink where those of another one, with one length more, make up for them.
+  bool is_never_negative(length_values low) const {
+    const length_term* shrinking = nullptr;
+    for (int i = 0; i < m_count; ++i) {
+      const length_term& t = m_terms[i];
+      if (t.is_constant() || coefficient(t) >= 0) continue;
+      if ((shrinking && !shrinking->has_factors_of(t)) || !is_made_up(t, low)) return false;
+      shrinking = &t;
+    }
+    std::int64_t lowest;
+    return value(low, lowest) && lowest >= 0;
+  }
+
  private:
+  bool add_expanded(const variant_view& v, const length_term& t) {
+    for (const std::uint8_t l : t.factors) {
+      if (l == no_length || !v.length(l).is_linear()) continue;
+      const length_view of = v.length(l);
+      if (v.length(static_cast<int>(of.of())).is_linear()) continue;  // once in each other's place is enough
+      const length_term others = without(t, l);
+      const length_term times{of.times(), 0, {static_cast<std::uint8_t>(of.of()), no_length, no_length}},
+          plus{of.plus(), 0, {no_length, no_length, no_length}};
+      length_term first, second;
+      return multiply(others, times, first) && multiply(others, plus, second) && add_expanded(v, first) &&
+             add_expanded(v, second);
+    }
+    return add(t);
+  }
+  /// A term with one length less.
+  static length_term without(const length_term& t, std::uint8_t length) {
+    length_term rest{t.coefficient, 0, {no_length, no_length, no_length}};
+    bool gone = false;
+    for (int i = 0, n = 0; i < 3; ++i) {
+      if (gone || t.factors[i] != length)
+        rest.factors[n++] = t.factors[i];
+      else
+        gone = true;
+    }
+    return rest;
+  }
+  /// Whether the terms of a product with one length more are large enough, whatever that length is.
+  bool is_made_up(const length_term& t, length_values low) const {
+    for (int i = 0; i < m_count; ++i) {
+      for (const std::uint8_t l : m_terms[i].factors) {
+        if (l == no_length || low[l] <= 0 || !without(m_terms[i], l).has_factors_of(t)) continue;
+        const std::int64_t more = coefficient(m_terms[i]);
+        if (more >= 0 && (more > max_extent / low[l] || more * low[l] + coefficient(t) >= 0)) return true;
+      }
+    }
+    return false;
+  }
   std::int64_t coefficient(const length_term& of) const {
     std::int64_t sum = 0;
     for (int i = 0; i < m_count; ++i) {
@@ -114,7 +172,8 @@ NSK_COLD inline bool places_stay_apart(const tensor_info& t, length_values low) 
     if (!stride.read(t, first_stride_number + d, v.stride[d]) || !length.read(t, d, v.shape[d])) return false;
     if (v.rank >= 3 && d == v.rank - 3 && !length.add(v.border.top + v.border.bottom)) return false;
     if (v.rank >= 3 && d == v.rank - 2 && !length.add(v.border.left + v.border.right)) return false;
-    if (!stride.is_never_below(inside, low) || !next.multiply(stride, length)) return false;
+    if (!stride.is_never_below(inside, low)) return false;
+    if (i > 0 && !next.multiply(stride, length)) return false;  // nothing is outside the first one
     inside = next;
   }
   return true;

@@ -136,151 +136,24 @@ NSK_COLD inline bool border_stays_inside(const tensor_info& t, const length_rang
          h.top * std::int64_t{v.stride[t.rank() - 3]} + h.left * std::int64_t{v.stride[t.rank() - 2]};
 }
 
-/// Multiplies a coefficient; false where the product is beyond all numbers of a file.
-NSK_COLD inline bool multiply(length_term& t, std::int64_t by) {
-  const std::int64_t magnitude = by < 0 ? -by : by;
-  if (magnitude > max_extent) return false;
-  const std::int64_t limit = magnitude == 0 ? max_extent : max_extent / magnitude;
-  if (t.coefficient > limit || t.coefficient < -limit) return false;
-  t.coefficient *= by;
-  return true;
-}
-
-/// Multiplies a term with another one; false where it has more than three lengths then.
-NSK_COLD inline bool multiply(length_term& t, const length_term& by) {
-  if (!multiply(t, by.coefficient)) return false;
-  for (const std::uint8_t l : by.factors) {
-    if (l == no_length) continue;
-    if (t.factors[2] != no_length) return false;
-    int place = 2;
-    for (; place > 0 && t.factors[place - 1] > l; --place) t.factors[place] = t.factors[place - 1];
-    t.factors[place] = l;
-  }
-  return true;
-}
-
-inline constexpr length_term one_term{1, offset_number, {no_length, no_length, no_length}};
-
-/// A sum of terms of different lengths each.
-struct term_sum {
-  static constexpr int max_terms = 32;
-  length_term term[max_terms] = {};
-  int count = 0;
-
-  /// Adds a term; false where there are too many, or a number is too large.
-  NSK_COLD bool add(const length_term& t) {
-    int i = 0;
-    while (i < count && !term[i].has_factors_of(t)) ++i;
-    if (i == max_terms) return false;
-    if (i == count) term[count++] = {0, t.number, {t.factors[0], t.factors[1], t.factors[2]}};
-    std::int64_t& sum = term[i].coefficient;
-    sum += t.coefficient;
-    return sum <= max_extent && sum >= -max_extent;
-  }
-  /// Adds a term with what its lengths follow from in their place, where that is linear and does not follow linearly
-  /// itself.
-  NSK_COLD bool add_parts(const variant_view& v, const length_term& t) {
-    for (int i = 0; i < 3; ++i) {
-      const std::uint8_t l = t.factors[i];
-      if (l == no_length || !follows_others(v.length(l)) || !v.length(l).is_linear()) continue;
-      const std::uint32_t base = v.length(l).of();
-      const length_view from = v.length(static_cast<int>(base));
-      if (follows_others(from) && from.is_linear()) continue;
-      length_term rest = one_term;
-      rest.coefficient = t.coefficient;
-      for (int k = 0; k < 3; ++k) {
-        if (k != i && !multiply(rest, length_term{1, 0, {t.factors[k], no_length, no_length}})) return false;
-      }
-      length_term first = rest;
-      const length_term of{v.length(l).times(), 0, {static_cast<std::uint8_t>(base), no_length, no_length}};
-      return multiply(first, of) && add_parts(v, first) && multiply(rest, v.length(l).plus()) && add_parts(v, rest);
-    }
-    return add(t);
-  }
-};
-
-/// Calls f(term) for the terms of a number, times another term; returns whether no product is too large and each call
-/// returned true.
-template <class F>
-NSK_COLD bool all_terms(const tensor_info& t, int number, const length_term& times, F&& f) {
-  const term_list terms = t.terms();
-  bool follows = false;
-  for (int i = 0; i < terms.size(); ++i) {
-    length_term part = terms[i];
-    if (part.number != number) continue;
-    follows = true;
-    if (!multiply(part, times) || !f(part)) return false;
-  }
-  length_term whole = one_term;
-  return follows || (multiply(whole, number_at_bounds(t, number)) && multiply(whole, times) && f(whole));
-}
-
-/// Adds up the place of the last element that stands backwards: the offset, and strides of such dimensions times their
-/// lengths less 1. False where a product has more than three lengths, or there are too many terms.
-NSK_COLD inline bool add_begin(const variant_view& v, const tensor_info& t, term_sum& sum) {
-  constexpr int max_terms = 16;  // so that it takes little time
-  const auto add = [&](const length_term& part) { return sum.add_parts(v, part); };
-  bool good = t.terms().size() <= max_terms && all_terms(t, offset_number, one_term, add);
-  for (int d = 0; good && d < t.rank(); ++d) {
-    if (!is_backwards(t, first_stride_number + d)) continue;
-    length_term size = one_term;
-    size.coefficient = size_of(t.type());
-    good = all_terms(t, first_stride_number + d, size, [&](const length_term& stride) {
-      length_term less = stride;
-      less.coefficient = -less.coefficient;
-      return all_terms(t, d, stride, add) && add(less);
-    });
-  }
-  return good;
-}
-
-/// The length that a term has in addition to those of another one; -1 where they differ otherwise.
-NSK_COLD inline int additional_factor(const length_term& t, const length_term& than) {
-  int more = -1, k = 0;
-  for (const std::uint8_t l : t.factors) {
-    if (k < 3 && than.factors[k] == l) {
-      ++k;
-    } else if (more >= 0 || l == no_length) {
-      return -1;
-    } else {
-      more = l;
-    }
-  }
-  return k == 2 || (k < 2 && than.factors[k] == no_length) ? more : -1;
-}
-
-/// Whether a sum is nowhere negative: it grows with every length, and is not negative where all are the smallest. One
-/// term may shrink where another one, with one length more, makes up for it whatever that length is.
-NSK_COLD inline bool stays_positive(const term_sum& sum, const length_range& range) {
-  std::int64_t lowest = 0;
-  int shrinking = 0;
-  for (int i = 0; i < sum.count; ++i) {
-    const length_term& t = sum.term[i];
-    length_term magnitude = t;
-    if (t.coefficient < 0) magnitude.coefficient = -t.coefficient;
-    std::int64_t high = 0, low = 0;
-    if (!add_term(magnitude, range, high, low)) return false;
-    lowest += t.coefficient < 0 ? -low : low;
-    if (t.is_constant() || t.coefficient >= 0) continue;
-    bool made_up = false;
-    for (int k = 0; k < sum.count && !made_up; ++k) {
-      const int l = additional_factor(sum.term[k], t);
-      const std::int64_t more = sum.term[k].coefficient, minimum = l >= 0 ? range.low[l] : 0;
-      made_up = minimum > 0 && more >= 0 && (more > max_extent / minimum || more * minimum + t.coefficient >= 0);
-    }
-    if (!made_up || ++shrinking > 1) return false;
-  }
-  return lowest >= 0;
-}
-
-/// Whether elements that stand backwards stay in their buffer where the lengths are smaller.
+/// Whether elements that stand backwards stay in their buffer where the lengths are smaller: the place of the last one,
+/// the offset and strides of such dimensions times their lengths less 1, is nowhere negative.
 NSK_COLD inline bool backwards_stay_inside(const variant_view& v, const tensor_info& t, const length_range& range) {
+  growing_number begin, size, expanded;
   bool any = false;
-  for (const std::int64_t stride : t.strides()) any = any || stride < 0;
-  if (!any) return true;
+  if (!begin.read(t, offset_number, number_at_bounds(t, offset_number)) || !size.add(size_of(t.type()))) return false;
+  for (int d = 0; d < t.rank(); ++d) {
+    if (!is_backwards(t, first_stride_number + d)) continue;
+    any = true;
+    growing_number stride, length, bytes;
+    if (!stride.read(t, first_stride_number + d, number_at_bounds(t, first_stride_number + d)) ||
+        !length.read(t, d, number_at_bounds(t, d)) || !length.add(-1) || !bytes.multiply(stride, size) ||
+        !begin.multiply(bytes, length))
+      return false;
+  }
   const halo h = t.border();
-  term_sum begin;
-  return (h.top | h.left | h.bottom | h.right) == 0 && add_begin(v, t, begin) && stays_positive(begin, range);
+  return !any || ((h.top | h.left | h.bottom | h.right) == 0 && expanded.expand(v, begin) &&
+                  expanded.is_never_negative(range.low));
 }
 
 /// Whether a tensor may follow lengths so: no state does, and of constants the shape alone.

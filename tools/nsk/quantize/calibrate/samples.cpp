@@ -113,12 +113,12 @@ length_choice lengths_of(const variant_source& v, const sample& s, const std::st
     if (values[i] < 0) values[i] = l.bound;  // an axis of states alone
     if (values[i] < l.minimum || values[i] > l.bound || values[i] % l.step != 0)
       refuse("--calibrate: " + name_of(i) + " is " + std::to_string(values[i]) + " in the sample of " + file +
-             ", and --bound allows " + std::to_string(l.minimum) + " to " + std::to_string(l.bound) +
+             ", and may be " + std::to_string(l.minimum) + " to " + std::to_string(l.bound) +
              (l.step > 1 ? " in steps of " + std::to_string(l.step) : std::string()) +
-             ". Leave the sample out, or give another --bound");
+             ". Leave the sample out, or choose another bound");
   }
   if (!v.states.empty() && values != bounds_of(v.lengths))
-    refuse("--calibrate: the sample of " + file + " is shorter than --bound says, and samples of a model with states " +
+    refuse("--calibrate: the sample of " + file + " is shorter than the bound, and samples of a model with states " +
            "are one sequence of runs. Give samples of the length of the bound");
   return values;
 }
