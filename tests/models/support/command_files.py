@@ -19,11 +19,13 @@ from models import TOOL, must
 NOT_FILES = {"COMMAND", "HOW", "", "N", "NAME", "S", "US", "X", "NAME=N", "NAME=SHAPE", "NAME=VALUE", "NAME=COUNT", "NAME=CHUNK", "NAME:INPUT=SHAPE,..", "NODE=HOW", "NAME=LO..HI", "NAME=TYPE", "INPUT=OUTPUT", "OLD=NEW"}  # other values
 EXTRA = {"convert": ["--check"], "bench": ["--seconds", "0.02"], "profile": ["--seconds", "0.02"], "quantize": ["--target", "size"]}
 MAY_BE_FILES = {"--set"}  # numbers, or an array: models.output_values reads some, and damaged ones
-SUFFIXES = {("convert", "source"): ".onnx", ("check", "source"): ".onnx", ("from-json", "source"): ".json"}
+SUFFIXES = {("convert", "source"): ".onnx", ("check", "source"): ".onnx", ("from-json", "source"): ".json",
+            ("tokenizer", "source"): ".txt"}
 # Input -> where its content comes from, and what stands before its path.
 RECIPES = {"source": ("model.onnx", ""), "model": ("model.nsk", ""), "--override": ("choices.json", ""), "--profile": ("machine.json", ""),
            "--input": ("x.npy", "x="), "--calibrate": ("x.npy", "x="), "--replace": ("w.npy", "W="),
-           ("quantize", "--override"): ("chosen.json", ""), ("from-json", "source"): ("model.json", ""), ("prepare", "model"): ("small.nsk", "")}
+           ("quantize", "--override"): ("chosen.json", ""), ("from-json", "source"): ("model.json", ""), ("prepare", "model"): ("small.nsk", ""),
+           ("tokenizer", "source"): ("vocab.txt", ""), ("tokenize", "words"): ("words.nskt", "")}
 # What a command finds out itself: note of the help -> content, whether it must be beside the option's file under a plain name.
 BESIDE = {"and its external data": ("data.bin", False), "and the .weights that it names": ("model.weights", True)}
 INSIDE = {("run", "the files in it"): "y.npy"}
@@ -141,6 +143,8 @@ def make_stock(folder):
     must("from-json", folder / "model.json", "-o", folder / "named.nsk", "--rename", f"{weights}=W", "--quiet")
     must("json", folder / "named.nsk", "-o", folder / "model.json")
     np.save(folder / "w.npy", np.load(folder / "w.npy").transpose(0, 2, 3, 1).copy())
+    (folder / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "##b", "gate"]) + "\n")
+    must("tokenizer", folder / "vocab.txt", "-o", folder / "words.nskt", "--quiet")
     return {p.name: p.read_bytes() for p in folder.iterdir()}
 
 
@@ -180,7 +184,7 @@ class Scene:
 
     def run(self, **options):
         options = {"stdout": subprocess.PIPE, "timeout": 600, **options}
-        return subprocess.run([TOOL, *self.arguments()], cwd=self.folder, stderr=subprocess.PIPE, text=True, **options)
+        return subprocess.run([TOOL, *self.arguments()], cwd=self.folder, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, **options)
 
 
 def snapshot(folder):

@@ -12,7 +12,7 @@ void add_tokenizer(command_line& line) {
       .reads(command, "source", o.source, "FILE",
              "tokenizer.json, BERT's vocab.txt, SentencePiece's .model, or ranks of tiktoken (.tiktoken)")
       ->required();
-  line.files.writes(command, "-o,--output", o.output, "WORDS.nskt", ".nskt file to write")->required();
+  line.files.writes(command, "-o,--output", o.output, "FILE", ".nskt file to write")->required();
   add_value(command, "--pattern", o.pattern, "NAME",
             "Of ranks: gpt2, p50k_base, cl100k_base or o200k_base; by the number of ranks where not given");
   add_quiet(command, o.quiet);
@@ -23,7 +23,7 @@ void add_tokenize(command_line& line) {
                                      "  echo \"open the gate\" | nsk tokenize words.nskt\n"
                                      "  echo \"101 2330 1996 4796 102\" | nsk tokenize words.nskt --decode",
                                      tokenize);
-  line.files.reads(command, "words", o.words, "WORDS.nskt", "File that nsk tokenizer wrote")->required();
+  line.files.reads(command, "words", o.words, "FILE", ".nskt file that nsk tokenizer wrote")->required();
   command->add_flag("--decode", o.decode, "From ids to text");
   command->add_flag("--json", o.json, "Each text is a JSON string, which can hold the end of a line");
   command->add_flag("--plain", o.plain, "Without the ids that the model wants around a text, as [CLS] and [SEP]");

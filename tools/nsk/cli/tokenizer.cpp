@@ -77,8 +77,7 @@ std::vector<std::int32_t> ids_of(const std::string& line) {
 
 std::string text_of_json(const std::string& line) {
   const text_json text = text_json::parse(line, nullptr, false);
-  if (!text.is_string())
-    refuse("'" + shortened(line, 60) + "' is no JSON string. Leave out --json for lines of plain text.");
+  if (!text.is_string()) refuse("'" + shortened(line, 60) + "' is no JSON string, as the option for those wants it.");
   return text.get<std::string>();
 }
 

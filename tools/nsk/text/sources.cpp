@@ -76,7 +76,7 @@ const encoding& encoding_of(const std::string& pattern, std::size_t ranks, const
     if (pattern.empty() ? e.ranks == ranks : pattern == e.name) return e;
   if (!pattern.empty()) misuse("--pattern is gpt2, p50k_base, cl100k_base or o200k_base, not '" + pattern + "'.");
   refuse("'" + path + "' has " + std::to_string(ranks) +
-         " ranks, as none of the known encodings. Name the nearest with --pattern.");
+         " ranks, as none of the known encodings. Name the nearest one, as the help of this command says.");
 }
 
 std::string visible_of_bytes(const std::string& bytes) {
