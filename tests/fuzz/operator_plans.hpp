@@ -103,6 +103,7 @@ inline std::vector<test::plan_spec> operator_plans() {
                                         image_samples(),
                                         quantized_arithmetic()};
   for (std::size_t i = 0, n = plans.size(); i < n; ++i) plans.push_back(between_copies(plans[i]));
+  plans.push_back(test::make_backwards());
   plans.push_back(test::make_counted());  // a copied number would come behind what follows it
   return plans;
 }

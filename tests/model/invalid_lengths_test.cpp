@@ -171,6 +171,28 @@ TEST_CASE("open: numbers that cannot be a length are refused") {
   }
 }
 
+TEST_CASE("open: rows that stand backwards are refused where they would begin before their buffer") {
+  REQUIRE(open_plan(test::make_backwards()));
+  const auto code_with = [](std::vector<Term> terms, std::int64_t stride, std::uint32_t minimum) {
+    plan_spec p = test::make_backwards();
+    test::tensor_spec& view = p.tensors[p.steps[0].inputs[0]];
+    view.terms = std::move(terms);
+    view.strides[0] = stride;
+    p.lengths[0].minimum = minimum;
+    return open_plan(p).code();
+  };
+  const Term rows(1, 0, 0, no_length, no_length), all(6, 0, no_length, no_length, no_length);
+  const auto offset = [](std::int64_t n, bool follows) {
+    return Term(n, test::offset_number, follows ? 0 : no_length, no_length, no_length);
+  };
+  CHECK(code_with({rows, offset(8, true), offset(-8, false)}, -2, 0) == status_code::bad_lengths);
+  CHECK(code_with({all, offset(8, true), offset(-8, false)}, -2, 1) == status_code::bad_lengths);
+  CHECK(code_with({rows, offset(4, true), offset(16, false)}, -2, 1) == status_code::bad_lengths);
+  CHECK(code_with({rows, Term(1, 6, 0, no_length, no_length), Term(-8, 6, no_length, no_length, no_length),
+                   offset(8, true), offset(-8, false)},
+                  -2, 1) == status_code::bad_lengths);
+}
+
 TEST_CASE("open: a border that begins before its buffer for shorter lengths is refused") {
   const auto open_with = [](std::int64_t stride, std::int64_t offset) {
     plan_spec p;

@@ -19,6 +19,23 @@ inline plan_spec make_lengths() {
   return p;
 }
 
+/// As many rows as the length "rows" says, from the last one to the first.
+inline plan_spec make_backwards() {
+  constexpr std::int32_t bound = 6;
+  plan_spec p;
+  const std::uint32_t x = p.add_input("x", {bound, 2}, 1), y = p.add_output("y", {bound, 2}, 0, 1),
+                      from = p.add_tensor("from", {bound, 2}, p.tensors[x].buffer);
+  for (const std::uint32_t t : {x, y, from}) p.tensors[t].terms = {format::Term(1, 0, 0, no_length, no_length)};
+  tensor_spec& view = p.tensors[from];
+  view.strides[0] = -2;
+  view.offset = 8 * (bound - 1);
+  view.terms.push_back(format::Term(8, offset_number, 0, no_length, no_length));
+  view.terms.push_back(format::Term(-8, offset_number, no_length, no_length, no_length));
+  p.add_step(format::Operator::Copy, {from}, y, "turn");
+  p.lengths = {{"rows", 1, bound}};
+  return p;
+}
+
 enum counted_step : std::size_t { count_step, square_step, total_step };
 
 /// The number of the elements of "x" that are squared, and added up, is itself an input: cast to an integer, it is a
