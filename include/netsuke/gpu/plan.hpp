@@ -64,7 +64,10 @@ NSK_COLD inline lowering_result lower_steps(const variant_view& v, dispatch_writ
   };
   for (int i = 0; i < v.step_count(); ++i) {
     const int before = to.dispatches();
-    if (to.lengths() && v.step(i).does_nothing(to.lengths())) continue;
+    if (to.lengths() && v.step(i).does_nothing(to.lengths())) {  // it has no dispatch, and no part of the CPU goes on
+      end_part(i);
+      continue;
+    }
     if (reader_merged_with(v, i, to) >= 0) {
       end_part(i);
       continue;
