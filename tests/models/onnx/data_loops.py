@@ -9,6 +9,7 @@ import argparse
 import collections
 import json
 import pathlib
+import re
 import sys
 import tempfile
 
@@ -240,6 +241,20 @@ def too_long(folder):
                 failures.append(f"{output} of {trips} rounds, at most 3: {done.stderr}")
 
 
+def shorter_sides(folder):
+    """Beside lengths that a game chooses the sides may be shorter than at the bounds: the number of rows begins at 0."""
+    net = Sides(3)
+    net.inputs = [net.port("x", FLOAT, [1, "rows", net.width]), net.port("past", FLOAT, [1, "before", net.width]), net.inputs[2]]
+    net.save(folder / "open.onnx")
+    done = nsk("convert", folder / "open.onnx", "-o", folder / "open.nsk", "--bound", "rows=5", "--bound", "before=1..7", "--quiet")
+    if done.returncode == 0:
+        text = must("inspect", folder / "open.nsk")
+        if not re.search(r"count': 0 to 12, counted", text):
+            failures.append(f"sides beside lengths: {text[:900]}")
+    elif done.returncode != 2 or "report" in done.stderr:
+        failures.append(f"sides beside lengths: {done.stderr}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--first", type=int, default=0)
@@ -247,6 +262,7 @@ def main():
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="nsk_loops_") as name:
         too_long(pathlib.Path(name))
+        shorter_sides(pathlib.Path(name))
         for seed in range(options.first, options.first + options.count):
             for kind in (Loops, Branches, Sides):
                 compare(kind(seed), f"{kind.__name__} {seed}", pathlib.Path(name))

@@ -250,7 +250,9 @@ variant_source read_variant(const source_options& o, const wanted_variant& wante
   v.states = states_of(v.g, states);
   change(v, changes);
   if (!v.lengths.empty() || !v.g.counted.empty()) {
-    for (const counted_length& c : v.g.counted) v.lengths.push_back({c.name, c.minimum, c.maximum, 1, true});
+    const bool chooses = !v.lengths.empty();  // then shapes, and with them numbers of rows, may be smaller
+    for (const counted_length& c : v.g.counted)
+      v.lengths.push_back({c.name, chooses ? 0 : c.minimum, c.maximum, 1, true});
     v.at = [source, lengths = v.lengths, inputs, states, changes](const length_choice& values) {
       return at_lengths(*source, lengths, values, inputs, states, changes);
     };

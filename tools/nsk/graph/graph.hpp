@@ -83,8 +83,8 @@ struct state_link {
 
 /// A number of results that a node counts, and that shapes of the graph follow: the element of a value.
 struct counted_length {
-  std::string name;  ///< of that value
-  std::int64_t minimum = 0, maximum = 0;
+  std::string name;                       ///< of that value
+  std::int64_t minimum = 0, maximum = 0;  ///< for the shapes of the graph
 };
 
 struct graph {
