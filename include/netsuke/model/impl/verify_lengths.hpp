@@ -139,21 +139,24 @@ NSK_COLD inline bool border_stays_inside(const tensor_info& t, const length_rang
 /// Whether elements that stand backwards stay in their buffer where the lengths are smaller: the place of the last one,
 /// the offset and strides of such dimensions times their lengths less 1, is nowhere negative.
 NSK_COLD inline bool backwards_stay_inside(const variant_view& v, const tensor_info& t, const length_range& range) {
-  growing_number begin, size, expanded;
   bool any = false;
-  if (!begin.read(t, offset_number, number_at_bounds(t, offset_number)) || !size.add(size_of(t.type()))) return false;
+  for (const std::int64_t stride : t.strides()) any = any || stride < 0;
+  if (!any) return true;
+  const halo h = t.border();
+  growing_number begin, size, expanded;
+  if ((h.top | h.left | h.bottom | h.right) != 0 || !size.add(size_of(t.type())) ||
+      !begin.read(t, offset_number, number_at_bounds(t, offset_number)))
+    return false;
   for (int d = 0; d < t.rank(); ++d) {
-    if (!is_backwards(t, first_stride_number + d)) continue;
-    any = true;
+    const int stride_number = first_stride_number + d;
+    if (!is_backwards(t, stride_number)) continue;
     growing_number stride, length, bytes;
-    if (!stride.read(t, first_stride_number + d, number_at_bounds(t, first_stride_number + d)) ||
+    if (!stride.read(t, stride_number, number_at_bounds(t, stride_number)) ||
         !length.read(t, d, number_at_bounds(t, d)) || !length.add(-1) || !bytes.multiply(stride, size) ||
         !begin.multiply(bytes, length))
       return false;
   }
-  const halo h = t.border();
-  return !any || ((h.top | h.left | h.bottom | h.right) == 0 && expanded.expand(v, begin) &&
-                  expanded.is_never_negative(range.low));
+  return expanded.expand(v, begin) && expanded.is_never_negative(range.low);
 }
 
 /// Whether a tensor may follow lengths so: no state does, and of constants the shape alone.
